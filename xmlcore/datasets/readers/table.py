@@ -19,11 +19,9 @@ from xmlcore.datasets.readers.table_cells import (
     YES,
     CellForm,
     DecimalComma,
-    RecordBlock,
     TextColumns,
     blocks,
     cells,
-    column_name,
     first_records,
     is_number,
     numbers,
@@ -75,12 +73,9 @@ def form_of(text, source) -> CellForm:
     separator = _separator(lines)
     records = [cells(line, separator) for line in lines]
     first = [cell.strip() for cell in records[0]]
-    sample = records[1:]
-    decimal = "."
-    if separator != b"," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
-        decimal = ","
+    decimal = _decimal(separator, [cell.strip() for record in records for cell in record])
     if all(is_number(cell, decimal) for cell in first) and not _counts_columns(first):
-        return CellForm(separator, None, len(first), decimal, records)
+        return CellForm(separator, None, len(first), decimal, records, source)
     names = []
     for place, cell in enumerate(first, 1):
         try:
@@ -89,7 +84,7 @@ def form_of(text, source) -> CellForm:
             found = f"the name of column {place}, {cell[:40]!r}, is not UTF-8"
             raise source.error(found, "Save the file as UTF-8.", 1) from None
     names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
-    return CellForm(separator, names, len(first), decimal, sample)
+    return CellForm(separator, names, len(first), decimal, records[1:], source)
 
 
 def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
@@ -101,17 +96,17 @@ def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
     if not kept:
         raise source.error(f"all {form.n_columns:,} columns are labels", "Leave some as features.", argument="labels")
     form = _with_decimal(form, kept + ([] if listing else chosen))
-    X, Y, lists, names, kept = _read_kept(text, source, form, kept, chosen, listing, options.leave_out, ids)
+    X, Y, lists, names, kept = _read_kept(text, form, kept, chosen, listing, options.leave_out, ids)
     if index and (names is None or ids):
         source.warn("the first column has no name, as the row numbers that pandas writes: it is left out")
     if X.shape[0] >= _FEW_ROWS and (np.diff(X[:, [0]].toarray()[:, 0]) == 1).all():
-        source.warn(f"column {column_name(form, kept[0])} counts the rows, and is read as a feature")
+        source.warn(f"column {form.called(kept[0])} counts the rows, and is read as a feature")
     rows = Rows(source, "csv", X, Y, 1, ids=names)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names, rows.lists = listed(*lists, source, column_name(form, chosen[0]), options.lists)
+        rows.Y, rows.label_names, rows.lists = listed(*lists, source, form.called(chosen[0]), options.lists)
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None
@@ -122,8 +117,7 @@ def _id_column(form, known):
     """Return the column that names the rows: one called id that is no feature, or else the first if it has texts."""
 
     def has_texts(column):
-        some = [row[column].strip() for row in form.sample if column < len(row)]
-        return not all(is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in some)
+        return not all(is_number(cell, form.decimal) or cell.lower() in _BINARY for cell in form.some_cells([column]))
 
     for column, name in enumerate(form.names or ()):
         if name.lower() in ID_NAMES and (known and name not in known or has_texts(column)):
@@ -131,28 +125,27 @@ def _id_column(form, known):
     return 0 if form.names and form.names[0] not in {*known, likely_listing(form)} and has_texts(0) else None
 
 
-def _read_kept(text, source, form, kept, chosen, listing, leave_out, ids=None):
+def _read_kept(text, form, kept, chosen, listing=False, leave_out=False, ids=None):
     """Read the rows of a table; return what :func:`_read` does, and the columns of features that were not left out."""
     every = kept
     while True:
         try:
-            *found, names = _read(text, source, form, kept, chosen, listing, leave_out, ids)
+            *found, names = _read(text, form, kept, chosen, listing, leave_out, ids)
             break
         except DecimalComma:  # the first one comes after the sample
             form = replace(form, decimal=",")
         except TextColumns as error:
-            kept = [column for column in kept if column not in error.columns]
+            kept = [column for column in kept if column not in error.args[0]]
             if not kept:
                 remedy = "Features are numbers: turn the texts into numbers."
-                raise source.error("all columns of features are text", remedy) from None
+                raise form.source.error("all columns of features are text", remedy) from None
     gone = [column for column in every if column not in kept]
     if ids is not None and form.names[ids].lower() not in ID_NAMES and len(set(names)) < len(names):
         names, gone = None, gone if has_index(form) else [ids, *gone]
     if gone:
-        gone = [column_name(form, column) for column in gone]
         columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
         more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
-        source.warn(f"{columns} of text left out: {', '.join(name[:40] for name in gone[:3])}{more}")
+        form.source.warn(f"{columns} of text left out: {', '.join(map(form.called, gone[:3]))}{more}")
     return *found, names, kept
 
 
@@ -160,7 +153,7 @@ def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
-    _, Y, *_ = _read_kept(text, source, _with_decimal(form, columns), [], columns, listing=False, leave_out=False)
+    _, Y, *_ = _read_kept(text, _with_decimal(form, columns), [], columns)
     return Y, None if form.names is None else form.names[index:]
 
 
@@ -178,11 +171,13 @@ def _separator(lines):
     return max(next(filter(None, choices)), key=lambda separator: counts[separator][0])
 
 
+def _decimal(separator, some):
+    return "," if separator != b"," and any(map(DECIMAL_COMMA.fullmatch, some)) else "."
+
+
 def _with_decimal(form, columns):
     """Return a form with the decimal mark of the numbers in some columns: others may have commas for other reasons."""
-    some = (row[column].strip() for row in form.sample for column in columns if column < len(row))
-    comma = form.separator != b"," and any(DECIMAL_COMMA.fullmatch(cell) for cell in some)
-    return replace(form, decimal="," if comma else ".")
+    return replace(form, decimal=_decimal(form.separator, form.some_cells(columns)))
 
 
 def _counts_columns(first):
@@ -209,9 +204,8 @@ def _label_columns(form, labels, source, index):
         if not 0 < abs(labels) < n_columns:
             found = f"the {_end(labels)} are to be labels, but there are {n_columns:,} columns"
             raise source.error(found, "Some columns must be labels, and some features.", 1, argument="labels")
-        return [*range(form.n_columns)][first : first + labels] if labels > 0 else [*range(form.n_columns)][
-            labels:
-        ], False
+        every = [*range(first, form.n_columns)]
+        return every[:labels] if labels > 0 else every[labels:], False
     if isinstance(labels, str):
         is_file = os.path.exists(labels) and labels not in (form.names or ())
         return ([], False) if is_file else ([_column(form, labels, source)], True)
@@ -276,68 +270,63 @@ def _likely(form, first):
     return f'; perhaps the column "{named}"' if named else "", named
 
 
-def _read(text, source, form, features, labels, listing, leave_out, ids):
+def _read(text, form, features, labels, listing, leave_out, ids):
     parts, label_parts, lists, lines, names = [], [], [], [], []
     n_missing, first_missing = 0, None
-    for block in blocks(text, form.separator, has_header=form.names is not None):
-        _check_lengths(block, form, source)
-        values = numbers(block, form, source, features, [] if listing else labels, leave_out)
+    for block in blocks(text, form):
+        _check_lengths(block)
+        values = numbers(block, features, [] if listing else labels, leave_out)
         X, Y = values[:, : len(features)], values[:, len(features) :]
-        missing = np.isnan(X)
-        if (count := int(np.count_nonzero(missing))) > 0:
-            if first_missing is None:
-                row, column = (int(i) for i in np.argwhere(missing)[0])
-                first_missing = f"in line {block.line(row):,}, column {column_name(form, features[column])}"
-            n_missing += count
-            X = np.where(missing, 0, X)
-        _check_finite(X, block, form, source, features)
+        missing = np.argwhere(np.isnan(X))
+        if len(missing) and first_missing is None:
+            row, column = missing[0].tolist()
+            first_missing = f"in line {block.lines[row]:,}, column {form.called(features[column])}"
+        n_missing += len(missing)
+        X[tuple(missing.T)] = 0
+        _check_finite(X, block, features)
         parts.append(sp.csr_array(X.astype(np.float32)))
         if ids is not None:
-            names += [cell.strip() for cell in next(texts(block, form, source, [ids]))]
+            names += [cell.strip() for cell in next(texts(block, [ids]))]
         if listing:
-            lists += next(texts(block, form, source, labels))
+            lists += next(texts(block, labels))
             lines.append(block.lines)
         else:
-            _check_binary(Y, block, form, source, labels)
+            _check_binary(Y, block, labels)
             label_parts.append(sp.csr_array(Y.astype(bool)))
     if not parts:
-        raise source.error("it has names of columns, but no rows", "Give one row per line.")
+        raise form.source.error("it has names of columns, but no rows", "Give one row per line.")
     if n_missing:
         cells_are = "1 cell is" if n_missing == 1 else f"{n_missing:,} cells are"
-        source.warn(f"{cells_are} missing, first {first_missing}: read as 0")
+        form.source.warn(f"{cells_are} missing, first {first_missing}: read as 0")
     X = check_features(sp.vstack(parts, format="csr")) if features else None
     Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
     return X, Y, (lists, np.concatenate(lines)) if listing else None, None if ids is None else names
 
 
-def _check_lengths(block: RecordBlock, form, source):
-    wrong = np.flatnonzero(block.n_cells != form.n_columns)
+def _check_lengths(block):
+    wrong, form = np.flatnonzero(block.n_cells != block.form.n_columns), block.form
     if wrong.size:
-        row = int(wrong[0])
-        count = int(block.n_cells[row])
+        count = int(block.n_cells[wrong[0]])
         found = f"{count:,} cell{'s' * (count != 1)}, but the first line has {form.n_columns:,}"
         remedy = f"Every line needs the same number of cells, with {_SEPARATORS[form.separator]} between them."
-        raise source.error(found, remedy, block.line(row))
+        raise block.error(found, remedy, wrong[0])
 
 
-def _check_finite(X, block, form, source, columns):
+def _check_finite(X, block, columns):
     with np.errstate(over="ignore"):
         wrong = np.isinf(X.astype(np.float32))
-    if wrong.any():
-        row, at = (int(i) for i in np.argwhere(wrong)[0])
-        found = f"the value in column {column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)"
-        place = block.place(row, columns[at], form.separator)
-        raise source.error(found, "Scale the feature, or replace the value.", *place)
+    for row, at in np.argwhere(wrong)[:1].tolist():
+        name = block.form.called(columns[at])
+        found = f"the value in column {name} is infinite, or too large for float32 (3.4e38)"
+        raise block.error(found, "Scale the feature, or replace the value.", row, columns[at])
 
 
-def _check_binary(Y, block, form, source, columns):
-    wrong = (Y != 0) & (Y != 1)
-    if wrong.any():
-        row, at = (int(i) for i in np.argwhere(wrong)[0])
-        value = Y[row, at]
-        found = f"the label {column_name(form, columns[at])} is "
-        found += "missing" if np.isnan(value) else f"{value:g}, not 0 or 1"
+def _check_binary(Y, block, columns):
+    form = block.form
+    for row, at in np.argwhere((Y != 0) & (Y != 1))[:1].tolist():
+        value = "missing" if np.isnan(Y[row, at]) else f"{Y[row, at]:g}, not 0 or 1"
         more = "Are other columns the labels?"
         if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
             more = f"The last column has no name: remove the {form.separator.decode()!r:.200} at the ends of lines."
-        raise source.error(found, f"{LABEL_RULE} {more}", *block.place(row, columns[at], form.separator))
+        found = f"the label {form.called(columns[at])} is {value}"
+        raise block.error(found, f"{LABEL_RULE} {more}", row, columns[at])

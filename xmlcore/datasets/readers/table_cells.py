@@ -8,6 +8,7 @@ import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers import xmlc
+from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.first_use import pd
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
@@ -33,6 +34,14 @@ class CellForm:
     n_columns: int
     decimal: str  # a point, or a comma
     sample: list[list[bytes]]  # some of the first rows
+    source: NamedSource
+
+    def called(self, column: int) -> str:
+        return repr(self.names[column][:40]) if self.names is not None else f"{column + 1:,}"
+
+    def some_cells(self, columns) -> list[bytes]:
+        """Return the cells of the sample in some columns."""
+        return [row[column].strip() for row in self.sample for column in columns if column < len(row)]
 
 
 class DecimalComma(Exception):
@@ -40,37 +49,29 @@ class DecimalComma(Exception):
 
 
 class TextColumns(Exception):
-    """Some columns have text where numbers are needed; ``columns``: their numbers."""
-
-    def __init__(self, columns):
-        super().__init__(columns)
-        self.columns = columns
+    """Some columns have text where numbers are needed; the argument: their numbers."""
 
 
-def column_name(form, column):
-    return repr(form.names[column][:40]) if form.names is not None else f"{column + 1:,}"
-
-
-def numbers(block, form, source, features, labels, leave_out=False):
+def numbers(block, features, labels, leave_out=False):
     """Return the numbers of the columns of features and labels of a block as float64; missing cells are NaN."""
     columns = features + labels
     if not columns:
         return np.empty((block.n_rows, 0))
-    plain = _plain_numbers(block, form, source, columns)
+    plain = _plain_numbers(block, columns)
     if plain is not None:
         return plain
     # Few columns have words, nearly always from the first rows on: the others are read as numbers once more.
-    worded = {c for c in columns if not all(is_number(row[c].strip(), ",") for row in form.sample if c < len(row))}
+    worded = {c for c in columns if not all(is_number(cell, ",") for cell in block.form.some_cells([c]))}
     easy = np.array([column not in worded for column in columns])
     values, plain = np.empty((block.n_rows, len(columns))), None
     if worded and easy.any():
-        plain = _plain_numbers(block, form, source, [column for column in columns if column not in worded])
+        plain = _plain_numbers(block, [column for column in columns if column not in worded])
     if plain is None:
         easy[:] = False
     else:
         values[:, easy] = plain
     rest = [column for column, is_easy in zip(columns, easy) if not is_easy]
-    values[:, ~easy] = _numbers_from_texts(block, form, source, rest, set(labels), leave_out)
+    values[:, ~easy] = _numbers_from_texts(block, rest, set(labels), leave_out)
     return values
 
 
@@ -78,17 +79,17 @@ def is_number(cell, decimal):
     return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
 
 
-def _plain_numbers(block, form, source, columns):
+def _plain_numbers(block, columns):
     """Return the numbers of some columns of a block; None if a cell is neither a number nor missing."""
-    frame = _frame(block, form, columns, np.float64)
+    frame = _frame(block, columns, np.float64)
     if frame is None:
         return None
     if len(frame) != block.n_rows:
-        raise unreadable(block, source)
-    values = frame.to_numpy(copy=True) if list(frame.columns) == columns else frame[columns].to_numpy()
+        raise _unreadable(block)
+    values = frame.to_numpy(copy=True) if list(frame.columns) == columns else frame[columns].to_numpy(copy=True)
     hard = np.flatnonzero(_is_hard_to_round(values))
     if hard.size:
-        values[:, hard] = _numbers_from_texts(block, form, source, [columns[at] for at in hard], set(), False)
+        values[:, hard] = _numbers_from_texts(block, [columns[at] for at in hard], set(), False)
     return values
 
 
@@ -100,14 +101,14 @@ def _is_hard_to_round(values):
     return hard.any(axis=0)
 
 
-def _frame(block, form, columns, kind):
+def _frame(block, columns, kind):
     """Return columns of a block as a DataFrame, in the order of the file; None if a cell is no number."""
     try:
         return pd.read_csv(
             io.BytesIO(block.content),
-            sep=form.separator.decode(),
+            sep=block.form.separator.decode(),
             header=None,
-            names=range(form.n_columns),
+            names=range(block.form.n_columns),
             usecols=columns,
             dtype=kind,
             index_col=False,
@@ -116,31 +117,30 @@ def _frame(block, form, columns, kind):
             na_filter=kind is np.float64,
             skip_blank_lines=False,
             skipinitialspace=True,
-            decimal=form.decimal,
+            decimal=block.form.decimal,
             encoding="latin-1",  # takes all bytes; cells that are used as text are decoded as UTF-8
         )
     except (ValueError, OverflowError):  # pandas.errors.ParserError is a ValueError
         return None
 
 
-def unreadable(block, source) -> DatasetFormatError:
-    remedy = 'Are quotes (") closed, and do all lines end the same way?'
-    return source.error("its rows cannot be told apart", remedy, block.line(0))
+def _unreadable(block) -> DatasetFormatError:
+    return block.error("its rows cannot be told apart", 'Are quotes (") closed, and do all lines end the same way?', 0)
 
 
-def _numbers_from_texts(block, form, source, columns, labels, leave_out):
+def _numbers_from_texts(block, columns, labels, leave_out):
     """Return the numbers of some columns of a block that holds words too: see :data:`YES`; others are errors."""
     of_features = {YES[0]: 1.0, NO[0]: 0.0, **dict.fromkeys(map(str.lower, MISSING), np.nan)}
     of_labels = {**of_features, **dict.fromkeys(YES, 1.0), **dict.fromkeys(NO, 0.0)}
     values, of_text = np.empty((block.n_rows, len(columns))), []
-    for at, (column, cells) in enumerate(zip(columns, texts(block, form, source, columns))):
+    for at, (column, cells) in enumerate(zip(columns, texts(block, columns))):
         words, known = of_labels if column in labels else of_features, {}
         for row, cell in enumerate(cells):
             if cell not in known:
-                known[cell] = _number(cell.strip(), form, words)
+                known[cell] = _number(cell.strip(), block.form, words)
                 if known[cell] is None:
                     if not leave_out or column in labels:
-                        raise _no_number(block, form, source, row, column, cell.strip(), column in labels)
+                        raise _no_number(block, row, column, cell.strip(), column in labels)
                     of_text.append(column)
                     break
             values[row, at] = known[cell]
@@ -161,8 +161,8 @@ def _number(cell, form, words):
     return float(number)
 
 
-def _no_number(block, form, source, row, column, cell, is_label):
-    place, name = block.place(row, column, form.separator), column_name(form, column)
+def _no_number(block, row, column, cell, is_label):
+    form, name = block.form, block.form.called(column)
     found, remedy, argument = f"{cell[:40]!r} in column {name} is not a number", None, {}
     if len(cell) > LONGEST_NUMBER:
         found = f"{cell[:40]!r}... in column {name} has {len(cell):,} characters"
@@ -181,26 +181,25 @@ def _no_number(block, form, source, row, column, cell, is_label):
             "Features are numbers, true or false. Remove columns of text, or have them left out; if one lists labels, "
         )
         remedy, argument = f"{remedy}name it as that of the labels.", {"argument": "leave_out", "value": True}
-    return source.error(found, remedy, *place, **argument)
+    return block.error(found, remedy, row, column, **argument)
 
 
-def texts(block, form, source, columns):
-    frame = _frame(block, form, columns, str)
+def texts(block, columns):
+    frame = _frame(block, columns, str)
     if frame is None or len(frame) != block.n_rows:
-        raise unreadable(block, source)
+        raise _unreadable(block)
     for column in columns:
         found = frame[column].tolist()
         for row, cell in enumerate(found):
             if not isinstance(cell, str):
-                raise unreadable(block, source)
+                raise _unreadable(block)
             if cell.isascii():
                 continue
             try:
                 found[row] = cell.encode("latin-1").decode("utf-8")
             except UnicodeDecodeError:
-                problem = f"a cell in column {column_name(form, column)} is not UTF-8"
-                place = block.place(row, column, form.separator)
-                raise source.error(problem, "Save the file as UTF-8.", *place) from None
+                problem = f"a cell in column {block.form.called(column)} is not UTF-8"
+                raise block.error(problem, "Save the file as UTF-8.", row, column) from None
         yield found
 
 
@@ -211,6 +210,7 @@ def texts(block, form, source, columns):
 class RecordBlock:
     """Some consecutive rows of a table."""
 
+    form: CellForm
     content: bytes  # without blank lines
     starts: np.ndarray  # where each row starts in ``content``, and the end of the last one
     lines: np.ndarray  # of the file, from 1, in which each row starts
@@ -220,13 +220,13 @@ class RecordBlock:
     def n_rows(self) -> int:
         return self.lines.size
 
-    def line(self, row: int) -> int:
-        return int(self.lines[row])
-
-    def place(self, row: int, cell: int, separator: bytes) -> tuple[int, int]:
-        """Return the line of a row, and the byte within it, from 1, at which a cell starts."""
-        content = self.content[self.starts[row] : self.starts[row + 1]]
-        return self.line(row), 1 + sum(len(part) + 1 for part in _raw_cells(content, separator)[:cell])
+    def error(self, found, remedy, row: int, cell: int | None = None, **argument) -> DatasetFormatError:
+        """Return the error to raise for a row, or the byte within its line, from 1, at which a cell starts."""
+        column = None
+        if cell is not None:
+            before = _raw_cells(self.content[self.starts[row] : self.starts[row + 1]], self.form.separator)[:cell]
+            column = 1 + sum(len(part) + 1 for part in before)
+        return self.form.source.error(found, remedy, int(self.lines[row]), column, **argument)
 
 
 def first_records(text, count: int) -> list[bytes]:
@@ -277,10 +277,9 @@ def _raw_cells(line, separator):
     return [*found, separator.join(parts)] if parts else found
 
 
-def blocks(text, separator: bytes, has_header: bool):
-    """Yield the rows of a table in blocks of some megabytes; ``has_header``: the first line is not a row."""
-    at, line = 0, 1
-    mark = separator[0]
+def blocks(text, form: CellForm):
+    """Yield the rows of a table in blocks of some megabytes."""
+    at, line, has_header = 0, 1, form.names is not None
     while at < text.size:
         size = _BLOCK
         while True:
@@ -299,7 +298,7 @@ def blocks(text, separator: bytes, has_header: bool):
         starts = np.concatenate([[0], ends[:-1]])
         newlines = _counts(piece == _NEWLINE, starts) if inside.any() else np.ones(starts.size, np.int64)
         lines = line + np.concatenate([[0], np.cumsum(newlines)[:-1]])
-        n_cells = 1 + _counts((piece == mark) & ~inside, starts)
+        n_cells = 1 + _counts((piece == form.separator[0]) & ~inside, starts)
         line += int(newlines.sum())
         at += piece.size
         blank = _is_blank(piece, starts, n_cells)
@@ -313,7 +312,7 @@ def blocks(text, separator: bytes, has_header: bool):
             piece = piece[kept]
             lengths = np.diff(np.append(starts, kept.size))[~blank]
             starts, lines, n_cells = np.cumsum(np.concatenate([[0], lengths[:-1]])), lines[~blank], n_cells[~blank]
-        yield RecordBlock(piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
+        yield RecordBlock(form, piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
 
 
 def _counts(marked, starts):
