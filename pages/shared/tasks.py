@@ -7,7 +7,6 @@ results of several tasks that are drawn together.
 import contextlib
 import math
 import time
-from operator import itemgetter
 
 import streamlit as st
 
@@ -56,9 +55,10 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
     """Do what :func:`shown` does, but return the result instead of drawing it; None while there is no result."""
     value, is_earlier, running = _result_or_start(task, automatic_below)
     if value is None and not running:
-        _offer(task, button, key)
+        label = f"{button or 'Start'}{_time(task)}"
+        actions.button(label, key=key or f"start-{task.key}", on_click=start, args=(task,))
     elif is_earlier and not running:
-        mark(task)
+        mark({"": task}, task.key)
     jobs.watch(running)
     jobs.show_failures(jobs.failed(key=task.key))
     return value
@@ -81,7 +81,7 @@ def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict
     if waiting:
         _offer_all(waiting, button, key, of)
     if marked:
-        _mark_all(marked, key)
+        mark(marked, key)
     jobs.watch(watched)
     jobs.show_failures(failures)
     return results
@@ -136,65 +136,42 @@ def _kept(task):
     return None, False
 
 
-def _offer(task, button, key):
-    actions.button(f"{button or 'Start'}{_time(task)}", key=key or f"start-{task.key}", on_click=start, args=(task,))
+def _start_all(named: dict) -> None:
+    """Start tasks by name, the ones that read least first."""
+    estimates = {name: server.estimated(task) for name, task in named.items()}
+    values = {name: math.inf if one is None else one.values for name, one in estimates.items()}
+    for name in sorted(named, key=values.get):
+        start(named[name], about=name)
 
 
-def _offer_all(without_result, button, key, noun):
+def _offer_all(named, button, key, noun):
     """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
-    about = _time(*without_result.values())
-    estimates = map(server.estimated, without_result.values())
-    quickest = sorted(
-        zip((math.inf if one is None else one.values for one in estimates), without_result.items()), key=itemgetter(0)
-    )
-    counted = next(iter(without_result)) if len(without_result) == 1 else format.count(len(without_result), noun)
-    actions.button(
-        f"{button} {counted}{about}",
-        type="primary",
-        key=key,
-        on_click=lambda: [start(task, about=name) for _, (name, task) in quickest],
-        help="Results are kept, so each is measured once.",
-    )
+    counted = next(iter(named)) if len(named) == 1 else format.count(len(named), noun)
+    label, about = f"{button} {counted}{_time(*named.values())}", "Results are kept, so each is measured once."
+    actions.button(label, type="primary", key=key, on_click=_start_all, args=(named,), help=about)
 
 
-def mark(task) -> None:
-    """Say that an earlier version made a result, and offer to make it again."""
-    _offer_again(EARLIER, "Make again", f"again-{task.key}", {"": task})
-
-
-def _mark_all(marked, key):
-    """Say which of several results an earlier version made, and offer to make all of these again."""
-    if len(marked) == 1:
-        mark(*marked.values())
-        return
-    text = EARLIER.replace("This result was", f"{len(marked)} results were")
-    _offer_again(text, "Make all again", f"{key}.again", marked, help=", ".join(marked))
-
-
-def _offer_again(text, button, key, named, help=None):
-    def start_all():
-        for name, task in named.items():
-            start(task, about=name)
-
+def mark(named: dict, key: str) -> None:
+    """Say that an earlier version made the results of tasks, given by name, and offer to make them again."""
+    text, button, help = EARLIER, "Make again", None
+    if len(named) > 1:
+        text = EARLIER.replace("This result was", f"{len(named)} results were")
+        button, help = "Make all again", ", ".join(named)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/history: {text}", width="content")
-        actions.button(button, key=key, on_click=start_all, help=help)
+        actions.button(button, key=f"{key}.again", on_click=_start_all, args=(named,), help=help)
 
 
 def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:
-    """Have a worker run a task, unless its result is stored or the task runs already; ``asked`` as for jobs.submit."""
+    """Have a worker run a task, unless its result is kept, or it runs already; return whether the result is kept."""
     kind, fingerprint = _about(task)
     if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
         with contextlib.suppress(store.StoreError, OSError):
             server.dataset(fingerprint)  # writes again what is in memory
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
-    if not again and task.exists():
-        record = {**task.to_record(), "fingerprint": fingerprint, "title": title}
-        record["asked"] = time.time() if asked is None else asked
-        _list_result(record, task.key)
-        return True
-    for record in workspace.get("jobs"):
+    is_kept = task.exists() and not again
+    for record in () if is_kept else workspace.get("jobs"):
         same = record["key"] == task.key
         job = jobs.find(record)
         state = None if job is None else job.state
@@ -205,8 +182,18 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
         alike = task.kind in result_list.LISTS and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
-    jobs.submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
-    return False
+    _list_or_submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
+    return is_kept
+
+
+def _list_or_submit(task, fingerprint: str, *, again: bool = False, **about) -> bool:
+    """List the result of a task if it is kept, or have a worker make it; return whether that was not refused."""
+    if again or not task.exists():
+        return jobs.submit(task, fingerprint, again=again, **about)
+    asked = about.get("asked")
+    about["asked"] = time.time() if asked is None else asked
+    _list_result({**task.to_record(), "fingerprint": fingerprint, **about}, task.key)
+    return True
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
@@ -241,25 +228,18 @@ def prepare(name: str) -> None:
     except ValueError as error:  # the catalog no longer has this data set
         workspace.update(wanted=None)
         workspace.notify(str(error))
-        return
-    record = {**task.to_record(), "key": task.key, "fingerprint": "", "title": task.title}
-    if task.exists():
-        _list_result(record, task.key)
-        return
-    jobs.submit(task, "", title=task.title)
+    else:
+        _list_or_submit(task, "", title=task.title)
 
 
 def make_dataset(task, **about) -> bool:
     """Have a worker make a data set, and return whether it was not refused; its kind is in ``dataset_list.KINDS``."""
-    # The record names the data set in use now, since this one has no fingerprint before it is made.
-    in_use = workspace.get("dataset") or ""
-    title = task.title_on(dataset_name(task.inputs.get("dataset", "")) or about.get("name") or task.dataset_name())
-    if task.exists():
-        _list_result({**task.to_record(), "fingerprint": in_use, "title": title, "about": about}, task.key)
-        return True
     if jobs.active(key=task.key):
         return True
-    failures, started = jobs.failed(kind=task.kind), jobs.submit(task, in_use, title=title, about=about)
+    # The record names the data set in use now, since this one has no fingerprint before it is made.
+    title = task.title_on(dataset_name(task.inputs.get("dataset", "")) or about.get("name") or task.dataset_name())
+    failures = jobs.failed(kind=task.kind)
+    started = _list_or_submit(task, workspace.get("dataset") or "", title=title, about=about)
     for record, _ in failures if started else ():
         jobs.dismiss(record["id"])
     return started
@@ -360,11 +340,8 @@ def start_again(record: dict) -> bool:
     about = record.get("about") or {}
     if task.kind in dataset_list.KINDS:
         return make_dataset(task, **about)
-    title, note, again = record["title"], record.get("note", ""), record.get("again", False)
-    if task.exists() and not again:
-        _list_result(record, task.key)
-        return True
-    return jobs.submit(task, record["fingerprint"], title=title, again=again, note=note, about=about)
+    also = {"about": about, "note": record.get("note", ""), "again": record.get("again", False)}
+    return _list_or_submit(task, record["fingerprint"], title=record["title"], **also)
 
 
 def _list_result(record, key):

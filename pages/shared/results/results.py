@@ -166,7 +166,7 @@ def mark(record: dict) -> None:
         st.caption("This result was made by another version of the program. This version cannot make it again.")
         return
     if task.key != record["key"] and not jobs.active(key=task.key):
-        tasks.mark(task)
+        tasks.mark({"": task}, task.key)
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:

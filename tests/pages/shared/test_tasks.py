@@ -56,7 +56,7 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     assert "by an earlier version of the program" in page.text()
     task = experiment.task("train", {"dataset": run_record["fingerprint"]}, {"model": "LdSM", "params": PARAMS})
     assert task.key != run_record["key"]
-    page.press(f"again-{task.key}").until(lambda s: "by an earlier version" not in s.text() and task.exists())
+    page.press(f"{task.key}.again").until(lambda s: "by an earlier version" not in s.text() and task.exists())
     page.until(lambda s: [r["key"] for r in written(s)["runs"]] == [task.key])
 
 
