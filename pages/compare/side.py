@@ -20,7 +20,6 @@ MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
-ITSELF = "what models chose by themselves"
 # Of head, torso and tail labels: a column of what is drawn -> its title, and its name as a measure of some labels.
 OF_BUCKETS = {
     "recall": ("Recall", "micro R"),
