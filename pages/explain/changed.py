@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.explain.view import TOP, counterfactual
+from pages.explain.view import TOP, explained
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import before_after, results
@@ -49,7 +49,7 @@ def _fewest(view) -> None:
     if place is None or view.kind == "score":
         return
     k = 1 if place == 1 else view.k
-    found, title = counterfactual(view.key, view.row, view.label, k), format.plain(view.title)
+    found, title = explained("counterfactual", view.key, view.row, view.label, k), format.plain(view.title)
     label = f"**{format.plain(view.name)}** {'first' if k == 1 else f'among its first {k}'}"
     if found is None or len(found) > row_editor.MOST_EDITS:
         st.markdown(f"{title} ranks {label} without any few of the features.")
@@ -60,7 +60,7 @@ def _fewest(view) -> None:
     about = "As few features as were found among those that contribute most; another set may be smaller."
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Without {format.listed(names)}, {title} does not rank {label}.", help=about)
-        drop = lambda: look(edit=row_editor.text([[j, None] for j in found]))  # noqa: E731
+        drop = lambda: look(edit=row_editor.text([[int(j), None] for j in found]))  # noqa: E731
         st.button("Drop them", key="explain.whatif.fewest", on_click=drop)
 
 
@@ -99,7 +99,7 @@ def by_noise(view) -> None:
     noisy = gaussian.apply(view.x, rows=np.array([REPEATS * view.row]), seed=seed)  # the first copy of _stability
     changed = explain.contributions(view.model, noisy, view.label)
     named = explaining.named(changed, view.data, view.kind)
-    n_features = len(explain.side_by_side(view.contributions, named))
+    whole = explain.side_by_side(view.contributions, named)
     compared = explain.side_by_side(view.contributions, named, TOP)
     left, right = st.columns(2, gap="large")
     with left:
@@ -108,7 +108,7 @@ def by_noise(view) -> None:
         else:
             charts.show_figure(
                 figures.contributions_compared(compared.head(TOP + MORE_DRAWN), unit=view.unit),
-                lambda: explain.side_by_side(view.contributions, named),
+                whole,
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, or with it. "
                 + explaining.totals(view.attrs, changed.attrs),
@@ -116,7 +116,7 @@ def by_noise(view) -> None:
             )
     with right:
         before_after.show(view.data, view.model, view.x, noisy, view.k, "explain.noise.labels")
-        _stability(view, gaussian, seed, n_features)
+        _stability(view, gaussian, seed, len(whole))
 
 
 def _choose_noise(view):

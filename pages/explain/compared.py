@@ -6,8 +6,7 @@ import math
 
 import streamlit as st
 
-from pages.explain.view import TOP, contributions, first_labels
-from pages.explain.view import contrast as contrast_of
+from pages.explain.view import TOP, explained, first_labels
 from pages.shared import fields, format, jobs, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -37,7 +36,7 @@ def another_label(view) -> None:
     if other is None:
         st.caption("The data set has no other label that is predicted or true for this row.")
         return
-    raw = contrast_of(view.key, view.row, view.label, other)
+    raw = explained("contrast", view.key, view.row, view.label, other)
     found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
     values = explain.label_values(view.model, view.x, [view.label, other])
@@ -48,6 +47,10 @@ def another_label(view) -> None:
     cut = figures.cut_apart(names, LEGEND)
     labels = [html.escape(cut[name], quote=False) for name in names]
     labels = ["this label", "the other"] if labels[0] == labels[1] else labels  # two labels of one name
+    reading = "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
+    if math.isfinite(raw.attrs["total"]):
+        of_empty = f"{DIFFERENCE[view.kind]}, from that of a row without features"
+        reading = f"The bars add up to {of_empty}.{explaining.divided(view.kind)}"
     figure = figures.contribution_bars(
         found,
         explaining.BARS,
@@ -60,18 +63,10 @@ def another_label(view) -> None:
         figure,
         found,
         f"{view.file}-label{view.label}-not-{other}",
-        f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
-        + _reading(raw.attrs),
+        f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. " + reading,
         counted="features",
         key="explain.contrast",
     )
-
-
-def _reading(attrs) -> str:
-    if not math.isfinite(attrs["total"]):
-        return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
-    of_empty = "from that of a row without features"
-    return f"The bars add up to {DIFFERENCE[attrs['kind']]}, {of_empty}.{explaining.divided(attrs['kind'])}"
 
 
 def _choose_label(view) -> int | None:
@@ -103,10 +98,10 @@ def another_result(view, ready) -> None:
     if both is None:
         jobs.watch(jobs.active("train", key=record["key"]))
         return
-    raw = contributions(record["key"], view.row, view.label)
+    raw = explained("contributions", record["key"], view.row, view.label)
     other = explaining.named(raw, view.data, raw.attrs["kind"])
-    places = [_place(view, run) for run in (view.run, both[0])]
-    cards = [("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")]
+    places = [view.place(run) or f"beyond {run.ranking.labels.shape[1]}" for run in (view.run, both[0])]
+    cards = [("Rank of the label", " and ".join(map(str, places)), f"By {view.title}, and by {title}.")]
     if (view.kind == "score") == (raw.attrs["kind"] == "score"):  # else features of one are no features of the other
         found = explain.agreement(view.contributions, other, TOP)
         n_features = len({*view.contributions["feature"], *other["feature"]})
@@ -126,17 +121,12 @@ def another_result(view, ready) -> None:
 def _choose_result(fingerprint, by_key, titles, key) -> str:
     """Return the key of another result: at first of the twin trained with (or without) noise."""
     others = [k for k in by_key if k != key]
-    of_run = [k for pair in twins(list(by_key.values())) for k in (pair[0]["key"], pair[1]["key"])
-              if key in (pair[0]["key"], pair[1]["key"]) and k != key]  # fmt: skip
+    pairs = ({one["key"] for one in pair} for pair in twins(list(by_key.values())))
+    of_run = [k for pair in pairs if key in pair for k in pair]
     name = f"{SECOND} {fingerprint}"
     chosen = next(k for k in (workspace.get("widgets").get(name), *of_run, others[0]) if k in others)
     take = functools.partial(workspace.remember, name)
     return fields.pick("Compared with", {k: titles[k] for k in others}, SECOND, chosen, take)
-
-
-def _place(view, run) -> str:
-    place = view.place(run)
-    return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
 
 
 def _bars(view, whose, contributions, attrs, ends, place):

@@ -1,13 +1,13 @@
 """Explain: why does a model predict this label for this row?
 
-This file says what is where. Files beside it: ``view`` (what is explained, and its choice), ``answer`` (sentence,
-marked text, labels and bars), ``compared`` (with another label, or another result), ``changed`` (the row, by hand or by
-noise), ``path`` (the nodes on the way to the label), ``whole_model`` (features of a label, and of all labels).
+Files beside this one: ``view`` (what is explained, and its choice), ``answer`` (sentence, marked text, labels, bars,
+and the nodes on the way to the label), ``compared`` (with another label or result), ``changed`` (the row, by hand or by
+noise), ``whole_model`` (features of a label, and of all labels).
 """
 
 import streamlit as st
 
-from pages.explain import answer, changed, compared, path, view, whole_model
+from pages.explain import answer, changed, compared, view, whole_model
 from pages.shared import door, fields, sections
 from pages.shared.figures import examples
 from pages.shared.rows import explaining
@@ -36,7 +36,7 @@ def draw(ready) -> None:
         "Another label": lambda: compared.another_label(shown),
         "What if": lambda: changed.by_hand(shown, ready),
         "Another result": lambda: compared.another_result(shown, ready),
-        "Path": lambda: path.path(shown),
+        "Path": lambda: answer.path(shown),
         "Noise": lambda: changed.by_noise(shown),
         "Largest values": lambda: answer.largest_values(shown),
         "Features of a label": lambda: whole_model.of_a_label(shown),

@@ -23,24 +23,23 @@ class Explained:
     label: int | None = None
 
     def __init__(self, ready, row, k):
-        self.data, self.run, self.model, self.key, self.title = (
-            ready.data, ready.run, ready.model, ready.key, ready.title,
-        )  # fmt: skip
+        self.data, self.run, self.model = ready.data, ready.run, ready.model
+        self.key, self.title = ready.key, ready.title
         self.row, self.k = row, k
         self.x = self.data.X_test[[row]]
         self.files, self.file = ready.files, f"{ready.files}-row{row}"  # how names of downloaded files begin
 
     @functools.cached_property
     def contributions(self) -> pd.DataFrame:
-        return explaining.named(contributions(self.key, self.row, self.label), self.data, self.kind)
+        return explaining.named(explained("contributions", self.key, self.row, self.label), self.data, self.kind)
 
     @functools.cached_property
     def attrs(self) -> dict:
-        return contributions(self.key, self.row, self.label).attrs
+        return explained("contributions", self.key, self.row, self.label or 0).attrs
 
-    @functools.cached_property
+    @property
     def kind(self) -> str:
-        return contributions(self.key, self.row, self.label or 0).attrs["kind"]
+        return self.attrs["kind"]
 
     @property
     def name(self) -> str:
@@ -86,22 +85,12 @@ def _find_row(data):
         st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
         return
     lines = tables.rows(data, "test", found[:LISTED]).to_dict("records")
-    titles = {
-        line[
-            "row"
-        ]: f"{line['row']}: {line.get('name') or line.get('text') or ', '.join(line['labels']) or 'no labels'}"
-        for line in lines
-    }
-    widget = f"explain.found {query.strip()}"
-    st.selectbox(
-        format.showing(len(titles), found.size, "row"),
-        list(titles),
-        format_func=titles.get,
-        index=None,
-        placeholder="Choose one",
-        key=widget,
-        on_change=lambda: None if st.session_state[widget] is None else look(row=st.session_state[widget]),
-    )
+    called = [line.get("name") or line.get("text") or ", ".join(line["labels"]) or "no labels" for line in lines]
+    titles = {line["row"]: f"{line['row']}: {name}" for line, name in zip(lines, called)}
+    label, look_at = format.showing(len(titles), found.size, "row"), lambda row: look(row=row)
+    row = now().row if now().row in titles else None
+    about = {"index": None if row is None else 0, "placeholder": "Choose one"}
+    fields.pick(label, titles, f"explain.found {query.strip()}", row, look_at, **about)
 
 
 def choose_label(view) -> int | None:
@@ -121,33 +110,12 @@ def test_row(key: str, row: int):
 
 
 @server.shared()
-def contributions(key: str, row: int, label: int):
-    return explain.contributions(server.model(key), test_row(key, row), label)
-
-
-@server.shared()
-def counterfactual(key: str, row: int, label: int, k: int) -> list[int] | None:
-    found = explain.counterfactual(server.model(key), test_row(key, row), label, k)
-    return None if found is None else found.tolist()
+def explained(function: str, key: str, row: int, *labels: int):
+    """Return what a function of :mod:`xmlcore.explain` says of a model, a test row and labels of it."""
+    return getattr(explain, function)(server.model(key), test_row(key, row), *labels)
 
 
 @server.shared()
 def first_labels(key: str, row: int, k: int) -> list[int]:
     labels = server.model(key).predict_topk(test_row(key, row), k).labels[0]
     return [int(j) for j in labels if j >= 0]
-
-
-@server.shared()
-def contrast(key: str, row: int, label: int, other: int):
-    return explain.contrast(server.model(key), test_row(key, row), label, other)
-
-
-@server.shared()
-def path(key: str, row: int, label: int):
-    return explain.path(server.model(key), test_row(key, row), label)
-
-
-@server.shared("Explaining rows with the label")
-def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
-    data = server.dataset(server.run(key).fingerprint)
-    return explain.label_importance(server.model(key), data, label, at_most)

@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from pages.explain.view import label_importance
 from pages.shared import format, selectors, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
-from xmlcore import figures
+from xmlcore import explain, figures
 
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
 SHARE = "The share says how a row is divided among its candidates, in proportion to exp(f); it is no probability."
@@ -18,7 +17,7 @@ def of_a_label(view) -> None:
     names = server.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
     label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
-    learned = label_importance(view.key, label, ROWS_OF_LABEL)
+    learned = _importance(view.key, label)
     name = view.data.label_name(label)
     if not learned.frame["mean_abs"].any():
         st.caption(f"No feature of rows with **{format.plain(name)}** contributes to it.")
@@ -33,6 +32,12 @@ def of_a_label(view) -> None:
         counted="features",
         key="explain.label.importance",
     )
+
+
+@server.shared("Explaining rows with the label")
+def _importance(key: str, label: int) -> explain.LabelImportance:
+    data = server.dataset(server.run(key).fingerprint)
+    return explain.label_importance(server.model(key), data, label, ROWS_OF_LABEL)
 
 
 def of_all_labels(view) -> None:
