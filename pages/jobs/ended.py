@@ -1,4 +1,4 @@
-"""Jobs that have ended: how, how long they took and how much memory, their logs, and a button that starts one again."""
+"""Jobs that have ended, or were interrupted by the end of the server: how, their logs, and a start once more."""
 
 import contextlib
 import math
@@ -17,6 +17,7 @@ from xmlcore.jobs import parts_of
 from xmlcore.jobs.job import WORDS
 
 MOST = 100  # lines of the table
+MOST_INTERRUPTED = 20  # jobs that are listed with buttons of their own
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it."),
@@ -153,15 +154,74 @@ def _details(job_title, job):
     if record["kind"] in NEEDS_FILES:
         st.caption("Its files are gone. Choose them again on the Data page.")
         return
-    actions.button("Start again", key=f"jobs.retry.{job.id}", on_click=_again, args=(job_title, record, job.id))
+    about = record | {"id": job.id, "title": job_title}
+    actions.button("Start again", key=f"jobs.retry.{job.id}", on_click=_again, args=([about],))
 
 
-def _again(job_title, record, job_id):
+def show_interrupted() -> None:
+    records, sweeps = jobs.interrupted(), sweeping.interrupted()
+    if records or sweeps:
+        st.header("Interrupted")
+    for sweep in sweeps:
+        _sweep(sweep)
+    if not records:
+        return
+    past = {job.id: job for job in job_queue.queue().past(workspace.token())}
+    st.markdown(
+        f"The server was restarted during {format.count(len(records), 'job')}. "
+        "What was finished is kept; these have to start from their beginning."
+    )
+    if len(records) > 1:
+        _buttons(records, "all", " all")
+    for record in records[:MOST_INTERRUPTED]:
+        _one(record, past.get(record["id"]))
+    if len(records) > MOST_INTERRUPTED:
+        st.caption(f"{format.showing(MOST_INTERRUPTED, len(records), 'job')}. The buttons above are for all of them.")
+
+
+def _buttons(records, key: str, which: str = ""):
+    with st.container(horizontal=True):
+        actions.button(f"Start{which} again", key=f"jobs.again.{key}", on_click=_again, args=(records,))
+        actions.button(f"Forget{which}", key=f"jobs.forget.{key}", on_click=_forget, args=(records,))
+
+
+def _sweep(record):
     try:
-        task = experiment.from_record(record)
-        record = record | {"key": task.key, "title": job_title}
-        record["fingerprint"] = task.fingerprint if task.inputs else ""  # its data set is yet to be made
-        if tasks.start_again(record):
-            jobs.dismiss(job_id)  # its failure is no longer shown
-    except (store.StoreError, ValueError, TypeError, KeyError) as error:
-        workspace.notify(f"{job_title} cannot start again: {error}")
+        task = sweeping.task_of(record)
+        plan = task.plan()
+    except (store.StoreError, ValueError, TypeError):  # its data set is gone, or a setting no longer exists
+        return
+    with st.container(key=f"interrupted-{record['key']}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(sweeping.name(record))}**")
+        st.caption(f"Interrupted: {plan.done:,} of {plan.total:,} trainings are done and kept.")
+        with st.container(horizontal=True):
+            actions.button("Resume", key=f"jobs.resume.{record['key']}", on_click=sweeping.start, args=(task,))
+            leave = {"on_click": sweeping.stop, "args": (record,), "help": "The Train page can resume it later."}
+            actions.button("Leave it", key=f"jobs.leave.{record['key']}", **leave)
+
+
+def _one(record, job):
+    with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
+        st.markdown(f"**{format.plain(record['title'])}**")
+        text = f"Interrupted {format.since(record['interrupted'])}"
+        if job is not None and job.phase:
+            text += f", after {format.seconds(job.elapsed)}, in {job.phase}: {100 * job.fraction:.0f}\u00a0%"
+        st.caption(format.plain(text))
+        _buttons([record], record["id"])
+
+
+def _again(records):
+    for record in records:
+        try:
+            task = experiment.from_record(record)
+            fingerprint = task.fingerprint if task.inputs else ""  # its data set is yet to be made
+            if tasks.start_again(record | {"key": task.key, "fingerprint": fingerprint}):
+                jobs.dismiss(record["id"])  # its failure is no longer shown
+        except (store.StoreError, ValueError, TypeError, KeyError) as error:
+            workspace.notify(f"{record['title']} cannot start again: {error}")
+
+
+def _forget(records):
+    for record in records:
+        jobs.dismiss(record["id"])
+        tasks.drop_files(record["key"])

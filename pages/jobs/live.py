@@ -87,9 +87,8 @@ def _seen(alone, sweeps) -> list:
     """Return what decides which jobs are shown where, and with which buttons."""
     places = {job.id: place for place, job in enumerate(job_queue.queue().waiting())}
     opened = [job for record, trainings in sweeps if st.session_state.get(_opens(record)) for job in trainings]
-    facts = [
-        (job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in (*alone, *opened)
-    ]
+    every = (*alone, *opened)
+    facts = [(job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in every]
     return [job_queue.queue().paused(workspace.token()), sweeping.facts(), *facts]
 
 
@@ -154,13 +153,8 @@ def _running(job, record):
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
             shown = st.session_state.get(LOG) == job.id
-            other = {LOG: None if shown else job.id}
-            st.button(
-                "Hide log" if shown else "Log",
-                key=f"jobs.log.{job.id}",
-                on_click=st.session_state.update,
-                args=(other,),
-            )
+            take = {"on_click": st.session_state.update, "args": ({LOG: None if shown else job.id},)}
+            st.button("Hide log" if shown else "Log", key=f"jobs.log.{job.id}", **take)
         if shown:
             fragments.live(lambda place: show_log(job.log, place))
 
@@ -184,8 +178,7 @@ def _facts(job, record):
 
 
 def _expected(job) -> list:
-    seconds = job.plan.seconds
-    return [] if seconds is None else [f"expected {format.roughly(seconds)}"]
+    return [] if job.plan.seconds is None else [f"expected {format.roughly(job.plan.seconds)}"]
 
 
 def _waiting(job, record, place, count):
@@ -195,9 +188,7 @@ def _waiting(job, record, place, count):
         if job.plan.after:
             fragments.live(lambda place: place.progress(job.fraction))
         if not job.fits:
-            st.warning(
-                "This job does not fit into the memory of this machine, so it does not start. Choose smaller settings."
-            )
+            st.warning("This job does not fit into the memory of this machine: choose smaller settings.")
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id)
             if job.paused:

@@ -1,12 +1,12 @@
 """The Jobs page: what runs, what waits for what, and what has ended?"""
 
-from pages.jobs import ended, interrupted, live
+from pages.jobs import ended, live
 from pages.shared import door
 
 
 def draw(ready) -> None:
     live.say()
-    interrupted.show()
+    ended.show_interrupted()
     live.show()
     ended.show()
 

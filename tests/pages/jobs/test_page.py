@@ -279,14 +279,6 @@ def test_times_and_sizes_of_ended_jobs_sort_as_quantities(ready, monkeypatch):
     assert "4 min 23 s" in said and "900 MB" in said
 
 
-def test_a_sweep_that_is_stopped_leaves_no_training_behind(ready, server):
-    server.pause(owner=ready.token)
-    task, driver = driven(ready, server)
-    page = ready.go("jobs").press(f"stop-sweep-jobs-{task.key}").until(at_rest)
-    assert not driver.active and not any(job.active for job in server.jobs(ready.token))
-    assert page.run().frame("Job", "State")["State"].tolist()[0] == f"0 of {task.n_trials} done"
-
-
 def test_an_interrupted_sweep_is_listed_and_resumed_or_left(ready):
     task, record = listed_sweep(ready)
     experiment.keep(task.trial(0, 0, 0))
@@ -310,13 +302,3 @@ def test_a_failed_job_has_its_reason_and_starts_again(ready, server, monkeypatch
     monkeypatch.setattr(Train, "run", real)
     page.press(f"jobs.retry.{job.id}").until(at_rest)
     assert "Done" in page.frame("State")["State"].tolist()
-
-
-def test_jobs_of_an_earlier_server_are_listed(ready, server, session, monkeypatch):
-    (job,) = start(ready, server, 1)
-    assert job.wait(60)
-    ready.run()
-    later = jobs.Queue(executor=server._here._executor)
-    monkeypatch.setattr("pages.shared.process.job_queue.queue", lambda: later)
-    page = session(ready.token).go("jobs")
-    assert page.frame("State")["Job"].tolist()[0] == "Training *0*" and figure(page, "What ran when")
