@@ -1,12 +1,16 @@
-"""The answer of the Sampling page: a sentence and cards."""
-
-from typing import NamedTuple
+"""The answer of the Sampling page: a sentence and cards; labels by frequency; what was drawn, and the weights of f."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from pages.sampling.view import one_class
-from pages.shared import format, tables
+from pages.sampling.view import MODEL, by_bucket, one_class
+from pages.shared import format, jobs, tables
+from pages.shared.figures import charts
+from pages.shared.results import results, run_names
+from xmlcore import figures
+from xmlcore.explain import candidates
+from xmlcore.metrics.buckets import MEANING
 
 MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
 MACRO_F1_HELP = (
@@ -29,24 +33,11 @@ def _of_own_q(view, study, column) -> float:
     return view.run.times.get(column, float("nan"))
 
 
-class FirstLabels(NamedTuple):
-    """How often the first label is right, and from how many pairs that was learnt."""
-
-    p_at_1: float
-    n_test: int
-    n_copies: int  # rows drawn
-    n_others: float  # other labels that each is compared with, mean
-
-
-def of(view) -> FirstLabels:
-    others = view.model.n_pairs_ / max(1, view.n_copies)
-    return FirstLabels(view.p_at_1, view.data.n_test, view.n_copies, others)
-
-
 def sentence(view, title) -> None:
-    found, name, title = of(view), f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
-    learned = f"{format.count(found.n_copies, 'sampled row')}, each against {found.n_others:.3g} other labels"
-    right = f"**{format.percent(found.p_at_1)}** of the {format.count(found.n_test, 'test row')}"
+    name, title = f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
+    others = view.model.n_pairs_ / max(1, view.n_copies)
+    learned = f"{format.count(view.n_copies, 'sampled row')}, each against {others:.3g} other labels"
+    right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
     if not view.data.Y_test.nnz:
         st.markdown(f"{title} learned from {learned}.")
     else:
@@ -82,3 +73,115 @@ def cards(view, study) -> None:
         ),
     ]
     tables.cards(values[-1:] if not view.data.Y_test.nnz else values)
+
+
+OTHERS = 4  # most results of other models shown beside this one
+SHARES = ["candidate_recall", "accuracy", "macro_f1"]
+
+
+def buckets(view, study, past, names) -> None:
+    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs, ``names`` their names by key."""
+    if study is None:
+        st.caption("These numbers are measured together with other numbers of candidates, above.")
+        return
+    others = _newest_of_each_model(past)
+    frame, looks = _frame(view, study, others, names), run_names.looks([view.record, *others], names)
+    if frame.empty:
+        st.caption("No test row has a label.")
+        return
+    beside = " The other bars show the newest result of every other model." if others else ""
+    captions = {
+        "accuracy": f"Share of the test examples of these labels whose label is predicted first.{beside}",
+        "macro_f1": f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
+    }
+    for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
+        with place:
+            charts.show_figure(
+                figures.bucket_bars(frame.join(looks, on="run"), measure),
+                frame,
+                f"{view.files}-buckets-{measure.replace('_', '-')}",
+                caption,
+                key=f"sampling.buckets.{measure}",
+            )
+    _table(view, study)
+
+
+def _newest_of_each_model(past) -> list:
+    """Return the newest run of each other model, at most :data:`OTHERS` runs."""
+    newest = {}
+    for r in past:
+        if r["model"] != MODEL:
+            newest.setdefault(run_names.style_model(r), r)
+    return list(newest.values())[:OTHERS]
+
+
+def _frame(view, study, others, names):
+    parts = [study.buckets.assign(run=names[view.key])]
+    for r in others:
+        of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
+        if of_run is not None:
+            parts.append(of_run.assign(run=names[r["key"]]))
+        else:
+            jobs.watch(jobs.active("train", key=r["key"]))
+    frame = pd.concat(parts, ignore_index=True)
+    return frame[frame["n_rows"] > 0]
+
+
+def _table(view, study):
+    shown = study.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
+    shown[SHARES] *= 100
+    share = {"format": "%.2f", "width": 100}
+    tables.show(
+        shown,
+        "sampling.buckets",
+        {
+            "bucket": tables.text("Frequency", 85, MEANING),
+            "n_classes": tables.number("Labels", 80, "localized"),
+            "n_rows": tables.number("Test examples", 110, "localized"),
+            "candidate_recall": tables.number(
+                f"Among {view.q:,}, %", help="Share of test examples whose label is among the candidates.", **share
+            ),
+            "accuracy": tables.number("micro R@1, %", **share),
+            "macro_f1": tables.number(f"{MACRO_F1}, %", **share),
+        },
+    )
+    st.caption("Labels with a test row, by training rows.")
+
+
+def class_sizes(view) -> None:
+    sizes = candidates.class_sizes(view.model, view.data)
+    figure = figures.sampled_classes(sizes)
+    meta, drawn = figure.layout.meta, "of each label" if view.balanced else "per label"
+    charts.show_figure(
+        figure,
+        sizes,
+        f"{view.files}-label-sizes",
+        f"{view.n_copies:,} copies of {format.count(view.n_examples, 'example')}; {view.examples:g} drawn {drawn} on "
+        f"average. {meta['shown']:,} of {meta['total']:,} labels are points, the CSV has all.",
+        key="sampling.class_sizes",
+    )
+
+
+def weights(view) -> None:
+    """Draw weights scaled so that they can be compared, and list the meaning of each feature."""
+    table = candidates.feature_weights(view.model)
+    top = table.iloc[0]
+    charts.show_figure(
+        figures.feature_weights(table),
+        table,
+        f"{view.files}-weights",
+        "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences between "
+        f"labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
+        f"({format.signed(top['value'])}).",
+        key="sampling.weights",
+    )
+    columns = {
+        "name": tables.text("Feature"),
+        "weight": tables.number("Weight", 90, "%.3g", "Of features of very different sizes; the CSV has their scales."),
+        "meaning": tables.text("Meaning", 900),
+    }
+    tables.show(table, "sampling.weights.table", columns, most=680)
+    st.caption(
+        f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Features are "
+        "correlated, so a single weight does not show a cause."
+    )

@@ -1,13 +1,13 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
-Files beside this one: ``view`` (the result shown), ``answer`` (sentence and cards), ``studies`` (other numbers of
-adversaries, examples and candidates), ``buckets`` (head, torso and tail labels), ``row`` (why a row gets its label),
-``learned`` (what was drawn, and the weights of f).
+Files beside this one: ``view`` (the result shown), ``answer`` (sentence, cards, head, torso and tail labels, what was
+drawn, and the weights of f), ``studies`` (other numbers of adversaries, examples and candidates), ``row`` (why a row
+gets its label).
 """
 
 import streamlit as st
 
-from pages.sampling import answer, buckets, learned, row, studies
+from pages.sampling import answer, row, studies
 from pages.sampling.view import MODEL, SampledRun
 from pages.shared import door, sections
 from pages.shared.figures import examples
@@ -16,7 +16,7 @@ ASKED = "What does a model learn from a sample of rows (π), each compared with 
 
 
 def draw(ready) -> None:
-    view = SampledRun(ready.data, ready.name, ready.run, ready.model, ready.record)
+    view = SampledRun(ready)
     answer.sentence(view, ready.title)
     cards = st.container()
     ready.choose()
@@ -27,13 +27,13 @@ def draw(ready) -> None:
             studies.sweep(view, ready.title)
         with right:
             study = studies.candidates(view)
-        further = {"Head, torso and tail": lambda: buckets.buckets(view, study, ready.every, ready.titles)}
+        further = {"Head, torso and tail": lambda: answer.buckets(view, study, ready.every, ready.titles)}
     with cards:
         answer.cards(view, study)
     further |= {
         "A test row": lambda: row.row(view),
-        "Weights of f": lambda: learned.weights(view),
-        "Drawn copies": lambda: learned.class_sizes(view),
+        "Weights of f": lambda: answer.weights(view),
+        "Drawn copies": lambda: answer.class_sizes(view),
     }
     sections.show("sampling", further)
 

@@ -130,31 +130,28 @@ def _choose(view):
     with left:
         first = with_own(ADVERSARIAL, view.kappa, most)
         help = KAPPA_HELP + (f" The result has κ = {view.kappa:,}{view.fewer}." if view.fewer else "")
-        bounds = {"whole": True, "least": 1, "most": most}
-        kappas = field(f"Other κ, up to {most:,}", f"sampling.kappa {short}", first, help, **bounds)
+        kappas = field(f"Other κ, up to {most:,}", f"sampling.kappa {short}", first, help, most)
     with middle:
-        first, bounds = with_own(EXAMPLES, view.examples), {"whole": False, "least": 0.01, "most": 1000}
-        label = "Other π, examples per label"
-        examples = field(label, f"sampling.examples {short}", first, EXAMPLES_HELP, **bounds)
+        first, label = with_own(EXAMPLES, view.examples), "Other π, examples per label"
+        examples = field(label, f"sampling.examples {short}", first, EXAMPLES_HELP, 1000, least=0.01)
     about = "Trainings per value, each with its own seed."
     n_repeats = fields.whole("Repeats", 1, MOST_REPEATS, f"sampling.repeats {short}", 1, place=right, help=about)
     return kappas, examples, int(n_repeats)
-
-
-# --- candidates ---
 
 
 def candidates(view):
     """Show accuracy and candidate recall with other q; return the measurements of this result, or None."""
     place, most, first = st.container(), view.n_present, with_own(CANDIDATES, view.q, view.n_present)
     help = "Numbers with commas between them; the result’s own is always measured. Nothing is trained for this."
-    bounds = {"whole": True, "least": 1, "most": most}
     label = f"Other q, candidates, up to {most:,}"
-    typed = field(label, f"sampling.candidates {view.key[:8]}", first, help, **bounds)
+    typed = field(label, f"sampling.candidates {view.key[:8]}", first, help, most)
     study_of_own_q = if_kept(view.task(candidates=first))
     task, button = view.task(candidates=with_own(typed, view.q)), "Measure other numbers of candidates"
     study = tasks.ready(task, button=button, key="sampling.measure.candidates")
-    table = _own_candidates(view) if study is None else study.candidates
+    accuracy, macro = one_class(view.key)  # what the result has told of its own q
+    own = {"n_candidates": view.q, "recall": np.nan, "accuracy": accuracy, "macro_f1": macro}
+    own["predict_ms_per_row"] = view.run.times["predict_ms_per_row"]
+    table = pd.DataFrame([own]) if study is None else study.candidates
     table = table.assign(attainable=table["recall"].clip(upper=most_accurate(view.data)))
     with place:
         charts.show_figure(
@@ -169,26 +166,17 @@ def candidates(view):
     return study_of_own_q or study
 
 
-def _own_candidates(view):
-    """Return what the result itself has told of its own q: all but the share of labels among the candidates."""
-    accuracy, macro = one_class(view.key)
-    own = {"n_candidates": view.q, "recall": np.nan, "accuracy": accuracy, "macro_f1": macro}
-    return pd.DataFrame([own | {"predict_ms_per_row": view.run.times["predict_ms_per_row"]}])
-
-
-# --- values as they are typed ---
-
-
-def field(label: str, widget: str, first, help: str, **bounds) -> tuple:
+def field(label: str, widget: str, first, help: str, most: float, least: float | None = None) -> tuple:
     typed = fields.text(label, widget, written(first), help=help)
-    values, problem = parse(typed, label.split(",")[0], **bounds)
+    values, problem = parse(typed, label.split(",")[0], most, least)
     if problem:
         st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
     return fields.read_or_last(widget, tuple(values), tuple(first), written)
 
 
-def parse(text: str, noun: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
-    """Read values such as ``1, 2, 5``, and say what is wrong with them."""
+def parse(text: str, noun: str, most: float, least: float | None = None) -> tuple[list, str | None]:
+    """Read values such as ``1, 2, 5``, and say what is wrong with them; without ``least`` they are whole, from 1."""
+    whole, least = least is None, 1 if least is None else least
 
     def fault(value):
         if not math.isfinite(value) or (whole and value != int(value)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pages.shared import format, server, tasks
+from pages.shared import server, tasks
 from xmlcore import experiment, metrics, store
 
 MODEL = "DoubleSampling"
@@ -15,10 +15,10 @@ class SampledRun:
     classes, ``most_kappa`` is the most that an example can have, and ``examples`` copies are drawn per class.
     """
 
-    def __init__(self, data, name, run, model, record):
-        self.data, self.name, self.run, self.model, self.record = data, name, run, model, record
-        self.key = record["key"]
-        self.files = f"{format.file_name(name)}-{MODEL}-{self.key[:6]}"  # how names of downloaded files begin
+    def __init__(self, ready):
+        run, model = self.run, self.model = ready.run, ready.model
+        self.data, self.name = ready.data, ready.name
+        self.record, self.key, self.files = ready.record, ready.key, ready.files
         self.n_present = int(np.count_nonzero(model.class_size_))
         self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
         requested = run.params["n_adversarial"]
@@ -41,16 +41,8 @@ class SampledRun:
         return int(self.data.Y_train.nnz)
 
     @property
-    def n_noisy(self) -> int:
-        return int(self.model.class_size_.sum()) - self.n_examples
-
-    @property
     def n_copies(self) -> int:
         return int(self.model.sampled_size_.sum())
-
-    @property
-    def n_expected(self) -> int:
-        return round(self.examples * self.n_present)
 
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
         params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}

@@ -59,7 +59,7 @@ def test_values_that_failed_are_left_out():
     (", ".join(map(str, range(1, 14))), [], "13 values are more than"),
 ])  # fmt: skip
 def test_values_are_read(typed, numbers, problem):
-    found, said = studies.parse(typed, "κ", whole=True, least=1, most=100)
+    found, said = studies.parse(typed, "κ", 100)
     assert found == numbers and (said is None if problem is None else problem in said)
 
 
