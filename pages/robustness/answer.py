@@ -75,7 +75,7 @@ def losses(measurements) -> None:
     columns = {"run": tables.text(f"{called}, %")}
     for level in sorted(wide.columns):
         name = choices.level_text(settings.kind, level) if level else f"no {choices.called(settings.kind)}"
-        short = choices.level_short(settings.kind, level).rpartition("= ")[2] if level else "none"
+        short = name.partition(" of ")[0].rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"{called} at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
     values = shown.drop(columns="run")
@@ -124,8 +124,12 @@ def _curves(measurements, data) -> None:
     caption = (
         f"{title(measure)}: {MEASURES[measure]}. On {settings.rows_text}; {bands}: what other draws would change. "
         f"Other test rows would change up to ±{100 * measurements.margin_of_rows:.1f} points, the same rows for every "
-        f"result and level. {_attacked_on(measurements)}"
+        "result and level."
     )
+    if KINDS[settings.kind].is_attack:
+        named = format.plain(next(result.surrogate for result in measurements.results.values()) or "")
+        tree = f" The attack was computed on {named}, and every model predicted the same attacked rows."
+        caption += tree if settings.transferred else " The attack follows the gradient of each model itself."
     with picture:
         charts.show_figure(figure, mine, f"{measurements.files}-curves", caption, key="robustness.curves")
 
@@ -134,25 +138,9 @@ def _choose_curves(measurements, n_labels):
     if measurements.certified:
         return CERTIFIED, 1, "value"
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    measure = fields.choice(
-        "Measure",
-        measurements.measures,
-        "robustness.measure",
-        "P@k",
-        place=left,
-        format_func=title,
-        help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
-    )
+    titles = {measure: title(measure) for measure in measurements.measures}
+    help = "  \n".join(f"**{name}**: {MEASURES[measure]}." for measure, name in titles.items())
+    measure = fields.choice("Measure", titles, "robustness.measure", "P@k", place=left, help=help)
     k = fields.choice("k", results.ks(n_labels), "robustness.k", 1, place=middle)
     ways = {"value": "Value", "drop": "Share lost"}
     return measure, k, fields.choice("Show", ways, "robustness.drawn", "value", place=right)
-
-
-def _attacked_on(measurements) -> str:
-    """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
-    if not KINDS[measurements.settings.kind].is_attack:
-        return ""
-    if not measurements.settings.transferred:
-        return "The attack follows the gradient of each model itself."
-    named = next(result.surrogate for result in measurements.results.values())
-    return f"The attack was computed on {format.plain(named)}, and every model predicted the same attacked rows."

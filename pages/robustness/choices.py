@@ -80,9 +80,6 @@ class NoiseSettings:
         return f"{self.n_rows:,} of {format.count(self.n_test, 'test row')}, drawn at random"
 
 
-# --- runs ---
-
-
 def choose_runs(ready) -> list:
     """Return the records of the runs that are compared; a damaged one is being made again, and left out."""
     by_key = {r["key"]: r for r in ready.records}
@@ -129,7 +126,7 @@ def notes(ready, found, settings) -> tuple[str, ...]:
     return found.waiting, found.left_out if found.compared else "", milder
 
 
-def remember_runs(fingerprint: str, keys: list[str] | None) -> None:
+def remember_runs(fingerprint: str, keys: list[str]) -> None:
     workspace.remember(f"robustness.runs {fingerprint}", keys)
 
 
@@ -147,19 +144,11 @@ def watch_trainings(ready) -> None:
         door.watch_training(ready.fingerprint, key=key)
 
 
-# --- noise ---
-
-
 def choose_noise(ready, runs) -> NoiseSettings:
     name, titles = "robustness.kind", {kind: row.title for kind, row in KINDS.items()}
-    kind = workspace.get("widgets").get(name)
-    help, take = (
-        [f"**{row.title}**: {row.about}" for row in KINDS.values()],
-        functools.partial(workspace.remember, name),
-    )
-    kind = fields.pick(
-        "Noise or attack", titles, name, kind if kind in [*titles] else "gaussian", take, help="  \n".join(help)
-    )
+    kind, take = workspace.get("widgets").get(name), functools.partial(workspace.remember, name)
+    help = "  \n".join(f"**{row.title}**: {row.about}" for row in KINDS.values())
+    kind = fields.pick("Noise or attack", titles, name, kind if kind in [*titles] else "gaussian", take, help=help)
     if others := {one.record["params"]["kind"] for one in _kept(runs)} - {kind}:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption("Measured too:", width="content")
@@ -194,15 +183,10 @@ def _choose_settings(data, fingerprint, runs, kind):
     left, right = st.columns(2, vertical_alignment="bottom") if KINDS[kind].repeats else (None, st.container())
     if left is not None:  # where nothing is random, repeats would be equal
         with left:
-            n_repeats = fields.whole(
-                "Repeats",
-                1,
-                MOST_REPEATS,
-                f"robustness.repeats {kind}",
-                KINDS[kind].repeats,
-                help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands "
-                "are 95\u00a0% intervals over repeats, so one repeat has none.",
-            )
+            about = "Each repeat draws its noise anew; with more than one, attacks start at random places. The bands "
+            about += "are 95\u00a0% intervals over repeats, so one repeat has none."
+            key, first = f"robustness.repeats {kind}", KINDS[kind].repeats
+            n_repeats = fields.whole("Repeats", 1, MOST_REPEATS, key, first, help=about)
     if "random_start" in (option.name for option in KINDS[kind].options):
         options["random_start"] = n_repeats > 1
 
@@ -293,7 +277,6 @@ MOST_LEVELS = 12  # most levels measured at once
 
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
     """Read levels such as ``0.01, 0.05``, and say what is wrong with them."""
-
     levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", KINDS[kind].fault, MOST_LEVELS, skip=0)
     if not levels:
         return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
@@ -315,10 +298,6 @@ def level_title(kind: str, options: dict) -> str:
 def level_text(kind: str, level: float) -> str:
     """Return a level with its symbol, to be read after "at": ``σ = 0.1``, ``10 % of words changed``."""
     return KINDS[kind].level.format(level, 100 * level)
-
-
-def level_short(kind: str, level: float) -> str:
-    return level_text(kind, level).partition(" of ")[0]
 
 
 def noise_text(kind: str, options: dict, level: float | None = None) -> str:

@@ -128,8 +128,7 @@ FEATURES_SHOWN = 8  # features of each row
 
 def single_rows(ready, compared, settings) -> None:
     """Show the first values of some test rows; ``compared`` has the results that are compared."""
-    data = ready.data
-    of = choices.called(settings.kind)
+    data, of = ready.data, choices.called(settings.kind)
     first, level = _choose_rows(data, settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
@@ -146,15 +145,12 @@ def single_rows(ready, compared, settings) -> None:
         st.caption("These rows have no features.")
         return
     own, added = robustness.lengths(X, noisy)
+    every = data.n_features
     lengths = "; ".join(f"row {row:,} has {a:.3g}, what is added {b:.3g}" for row, a, b in zip(chosen, own, added))
-
-    def all_values():
-        every = robustness.values_under_noise(X, noisy, data.n_features, new=data.n_features)
-        return _named(data, chosen, every)
 
     charts.show_figure(
         figures.noisy_features(frame, of, title=f"Feature values at {choices.level_text(settings.kind, level)}"),
-        all_values,
+        lambda: _named(data, chosen, robustness.values_under_noise(X, noisy, every, new=every)),
         f"{format.file_name(ready.name)}-robustness-{settings.kind}-rows-{first}",
         f"For each row, the features of largest absolute value, and two features that are 0 without {of}, as in "
         f"Figure 6 of Date and Mehar (2025){attacked}. Lengths (L2 norms): {lengths}.",
@@ -164,25 +160,14 @@ def single_rows(ready, compared, settings) -> None:
 
 def _choose_rows(data, settings):
     first = min(now().noisy or 0, data.n_test - 1)
-    key = "robustness.row"
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    with left:
-        st.session_state[key] = first
-        st.number_input(
-            f"First of {format.count(min(ROWS_SHOWN, data.n_test), 'test row')}, 0 to {data.n_test - 1:,}",
-            min_value=0,
-            max_value=data.n_test - 1,
-            key=key,
-            on_change=lambda: look(noisy=st.session_state[key]),
-        )
+    last, take = data.n_test - 1, lambda row: look(noisy=row)
+    label = f"First of {format.count(min(ROWS_SHOWN, data.n_test), 'test row')}, 0 to {last:,}"
+    fields.number(label, 0, last, "robustness.row", first, take, place=left)
     with middle:
         level = choose_level("Level", "robustness.rows.level", settings)
-    right.button(
-        "Random rows",
-        key=f"{key}.random",
-        width="stretch",
-        on_click=lambda: look(noisy=np.random.default_rng().integers(data.n_test)),
-    )
+    draw = {"on_click": lambda: look(noisy=np.random.default_rng().integers(data.n_test))}
+    right.button("Random rows", key="robustness.row.random", width="stretch", **draw)
     return first, level
 
 

@@ -44,10 +44,9 @@ def show(ready, runs, measured) -> None:
         if key in chosen and kept:
             st.caption("This twin is shown above.")
     if measured not in (None, support):
-        st.caption(
-            f"The twin learns from noise on {_briefly(support)}; the figures above have it on {_briefly(measured)}."
-        )
-    needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
+        learnt, above = (SUPPORTS[one].split(" (")[0] for one in (support, measured))
+        st.caption(f"The twin learns from noise on {learnt}; the figures above have it on {above}.")
+    needed = _needed(data, ratio, support)
     if support == "all" and needed > LARGE:
         st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
 
@@ -69,20 +68,13 @@ def _choose(data, fingerprint, plain, titles):
     )
     sigma_key = f"robustness.twin.sigma {fingerprint[:8]}"
     sigma = fields.real("σ", least, most, sigma_key, first_sigma, place=second, help=SIGMA.help)
-    ratio = fields.real(
-        "Copies per row",
-        RATIO.minimum,
-        RATIO.maximum,
-        "robustness.twin.ratio",
-        RATIO.default,
-        place=third,
-        help=RATIO.help,
-    )
+    ends = RATIO.minimum, RATIO.maximum
+    ratio = fields.real("Copies per row", *ends, "robustness.twin.ratio", RATIO.default, place=third, help=RATIO.help)
     support = fields.choice(
         "Features with noise",
         SUPPORT.options,
         f"robustness.twin.support {fingerprint[:8]}",
-        _first_support(data, ratio),
+        "all" if _needed(data, ratio, "all") <= LARGE else "nonzero",  # "all" as in the paper
         place=fourth,
         format_func=SUPPORTS.get,
         help=SUPPORT.help,
@@ -90,14 +82,9 @@ def _choose(data, fingerprint, plain, titles):
     return by_key[key], sigma, ratio, support
 
 
-def _briefly(support):
-    return SUPPORTS[support].split(" (")[0]
-
-
-def _first_support(data, ratio):
-    """Return "all" as in the paper, unless the copies would take much memory."""
-    needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, "all")
-    return "all" if needed <= LARGE else "nonzero"
+def _needed(data, ratio, support) -> int:
+    """Return the bytes of the noisy copies."""
+    return robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
 
 
 def _train(fingerprint, task, key, chosen):
