@@ -46,8 +46,8 @@ def delete(goes: list, inventory, title: str) -> None:
     entries, aside = removed.forget(keys), []
     still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
     if any(artifact.kind == owned.TRIALS for artifact in goes):  # other sweeps may have some of them in common
-        others = [record for record in workspace.get("sweeps") if not _all_go(record, keys, inventory)]
-        still |= owned.trial_keys(others)
+        for trials in (owned.trial_keys([record]) for record in workspace.get("sweeps")):
+            still |= set() if all(key in keys for key in trials if inventory.with_key(key)) else trials
     still |= {copy.key for artifact in goes if artifact.key in still for copy in owned.copies(artifact, inventory)}
     gone, line = {}, list(goes)
     while line:
@@ -69,11 +69,6 @@ def delete(goes: list, inventory, title: str) -> None:
     timer = threading.Timer(room.UNDO_SECONDS + 1, store.remove_aside, [room.UNDO_SECONDS])
     timer.daemon = True
     timer.start()
-
-
-def _all_go(record, keys, inventory) -> bool:
-    """Return whether all trainings of a sweep that are kept are deleted."""
-    return all(key in keys for key in owned.trial_keys([record]) if inventory.with_key(key))
 
 
 @st.dialog("Delete")

@@ -144,12 +144,10 @@ def _bound(most: int):
         st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
         return
     now = max(0.1, round(most / 1e9, 1))
-    about = (
-        "For all workspaces of this machine. By default 20\u00a0GB, or half of what the disk has left if that is less."
-    )
-    field = {"min_value": 0.1, "value": now, "step": 1.0, "format": "%.1f", "key": f"storage.bound.{now}", "width": 180}
+    about = "For all workspaces of this machine. By default 20\u00a0GB, or half of what the disk has left if less."
+    field = {"step": 1.0, "format": "%.1f", "key": f"storage.bound.{now}", "width": 180, "help": about}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.number_input("At most, GB", help=about, **field)
+        chosen = st.number_input("At most, GB", 0.1, None, now, **field)
         actions.button("Set", key="storage.set", on_click=_set, args=(chosen,), disabled=abs(chosen - now) < 0.05)
         actions.button("Use the default", key="storage.default", on_click=_set, args=(None,), type="tertiary")
 

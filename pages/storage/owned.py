@@ -73,17 +73,18 @@ def copies(artifact: store.Artifact, inventory: store.Inventory) -> list[store.A
 
 def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
     """Return a line for each artifact of a workspace, the largest first."""
-    titles, users, zone = titles_of(own, fields), _users(own, inventory), format.zone()
+    titles, zone, mine = titles_of(own, fields), format.zone(), {artifact.name for artifact in own}
+    at = lambda seconds: pd.Timestamp(seconds, unit="s", tz="UTC").tz_convert(zone)  # noqa: E731
     lines = [
         {
             "kind": kind_words(artifact),
             "title": titles[artifact.key],
             "bytes": artifact.bytes,
             "mb": max(LEAST_SHOWN, artifact.bytes / 1e6),
-            "created": pd.Timestamp(artifact.created, unit="s", tz="UTC").tz_convert(zone),
-            "used": pd.Timestamp(_to_the_hour(artifact), unit="s", tz="UTC").tz_convert(zone),
+            "created": at(artifact.created),
+            "used": at(max(artifact.created, artifact.used - artifact.used % 3600)),  # a use is noted once an hour
             "source": _source(artifact, titles, fields),
-            "users": users.get(artifact.key, 0),
+            "users": sum(other.name in mine for other in inventory.dependents(*artifact.name)),
             "pinned": "pinned" if by in artifact.pins else "",
             "folder": artifact.kind,
             "key": artifact.key,
@@ -91,11 +92,6 @@ def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, b
         for artifact in sorted(own, key=lambda artifact: (-artifact.bytes, artifact.key))
     ]
     return pd.DataFrame(lines)
-
-
-def _to_the_hour(artifact) -> float:
-    """Return when an artifact was used last, in seconds since 1970; a use is noted once an hour."""
-    return max(artifact.created, artifact.used - artifact.used % 3600)
 
 
 def kind_words(artifact: store.Artifact) -> str:
@@ -145,11 +141,6 @@ def _source(artifact, titles, fields) -> str:
         return f"split of {made_from[0]}" if made_from else dataset_list.where_from(entry)
     inputs = [*artifact.inputs.values(), artifact.record.get("fingerprint")]
     return ", ".join(dict.fromkeys(titles[key] for key in inputs if key in titles))
-
-
-def _users(own, inventory) -> dict[str, int]:
-    mine = {artifact.name for artifact in own}
-    return {one.key: sum(other.name in mine for other in inventory.dependents(*one.name)) for one in own}
 
 
 def trial_keys(records) -> set[str]:
