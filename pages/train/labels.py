@@ -72,12 +72,15 @@ def every_label(key, k):
     return labels.merge(frame, on="label").sort_values("n_train", ascending=False, kind="stable", ignore_index=True)
 
 
+def _query(data, key, place=st) -> str:
+    about = {"placeholder": "part of a name; empty: all", "place": place}
+    return fields.text("Find labels by name or id", selectors.query_key(key, data), **about).strip()
+
+
 def _table(data, every, key, k):
-    query_key = selectors.query_key("train.labels.query", data)
-    query = fields.text("Find labels by name or id", query_key, placeholder="part of a name; empty: all")
+    query = _query(data, "train.labels.query")
     matching = tables.find_labels(every, query)
-    listed = matching.head(LISTED)
-    table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
+    listed, table_key = matching.head(LISTED), f"train.labels.{key[:8]}.{k}.{query}"
     ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
     def remember():
@@ -85,7 +88,7 @@ def _table(data, every, key, k):
         look(ticked=listed["label"].iloc[rows[0]] if rows and rows[0] < len(listed) else None)
 
     if matching.empty:
-        st.info(f"No label has “{format.plain(query.strip())}” in its name. Try a shorter part of a name.")
+        st.info(f"No label has “{format.plain(query)}” in its name. Try a shorter part of a name.")
         return None
     tables.show(
         listed.assign(**{column: 100 * listed[column] for column in ("precision", "recall", "f1")}),
@@ -170,18 +173,13 @@ def list_rows(data, run, frame, key, label, other=None) -> int:
     return len(listed)
 
 
-# --- pairs of a missed and a wrong label ---
-
-
 def confusions(ready) -> None:
     data, run, key = ready.data, ready.run, ready.key
     left, right = st.columns(2, gap="large")
     ks = {0: f"as many as are true, at most {run.ranking.labels.shape[1]}"}
     ks |= {k: f"{k}" for k in results.ks(data.n_labels)}
     k = fields.radio("Labels predicted", ks, "train.confusions.k", place=left)
-    query_key = selectors.query_key("train.confusions.query", data)
-    hint = "part of a name; empty: all"
-    query = fields.text("Find labels by name or id", query_key, placeholder=hint, place=right).strip()
+    query = _query(data, "train.confusions.query", right)
     found = confused(key, k, query)
     if found.pairs.empty:
         st.info("No test row has both a missed and a wrong label" + (" of these names." if query else "."))
@@ -262,9 +260,6 @@ def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
         addresses.link(
             "Explain", f"Why {names[1]} and not {names[0]}", addresses.ICONS["Explain"], section="Another label"
         )
-
-
-# --- a single row ---
 
 
 def row(ready) -> None:

@@ -105,9 +105,6 @@ def in_percent(row) -> str:
     return f"{value:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
-# --- calibration ---
-
-
 class Worst(NamedTuple):
     """How far probabilities are from the share that is right, and the bin with the largest part of that."""
 
@@ -190,9 +187,6 @@ def _errors(errors, brier):
         (name, of["as they are"], HELP[name], f"{of['calibrated']} calibrated" if "calibrated" in of else None)
         for name, of in texts.items()
     ])  # fmt: skip
-
-
-# --- more data ---
 
 
 def more_data(ready) -> None:

@@ -1,9 +1,8 @@
 """The Train page: how well does a model predict this data set's labels?
 
-``answer`` has the sentence, the cards and the figures of a run (one model, trained and measured), ``controls`` the form
-that trains a model. In sections stand ``labels`` (labels, pairs of them, single rows), ``measures`` (all measures,
-calibration, what more data would give) and ``about`` (size and settings). ``trying`` is the form that tries settings,
-``tried`` shows what came of it.
+``answer`` has the sentence, the cards and the figures of a run (one model, trained and measured), its size and its
+settings, ``controls`` the form that trains a model. In sections stand ``labels`` (labels, pairs of them, single rows),
+``measures`` (all measures, calibration, more data), ``trying`` (the form that tries settings) and ``tried``.
 """
 
 import functools
@@ -11,7 +10,7 @@ import functools
 import streamlit as st
 
 from pages.shared import actions, door, sections, sweeping
-from pages.train import about, answer, controls, labels, measures, tried, trying
+from pages.train import answer, controls, labels, measures, tried, trying
 from xmlcore import experiment
 
 
@@ -41,7 +40,7 @@ def _sections(ready) -> dict:
     elif run is not None:
         parts = {"Single predictions": labels.row}
     if run is not None:
-        parts["About this result"] = about.show if run.has_model else about.links
+        parts["About this result"] = answer.about if run.has_model else answer.links
     is_asked = ready.data.Y_train.nnz and (run is not None or sections.is_asked("train", trying.TRIED))
     if is_asked or sweeping.kept(ready.fingerprint):
         parts[trying.TRIED] = tried.show

@@ -162,19 +162,13 @@ def _buttons(record, found, chosen, state):
                     f"Train it on all training rows{f' with {len(finals)} seeds' if len(finals) > 1 else ''}",
                     key=f"train-best-{key}",
                     type="secondary" if chosen.by_chance else "primary",
-                    on_click=_train,
-                    args=(finals,),
+                    on_click=lambda: [tasks.start(task) for task in finals],
                     help="The result is measured on the test rows and listed above.",
                 )
             if result.lost:
                 lost = f"Try {format.count(result.lost, 'lost training')} again"
                 actions.button(lost, key=again, on_click=sweeping.start, args=(found.task,))
             actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
-
-
-def _train(finals):
-    for task in finals:
-        tasks.start(task)
 
 
 def _use(result):

@@ -25,10 +25,6 @@ _SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": 
 _LEFT_OUT = ("random_state", *(p.name for p in NOISE))
 
 
-class ValuesError(ValueError):
-    """Values of a parameter that cannot be read."""
-
-
 def show(fingerprint: str, model: str) -> None:
     offered = {p.name: p for p in experiment.MODELS[model].parameters if p.name not in _LEFT_OUT}
     labels = {name: parameter.label for name, parameter in offered.items()}
@@ -99,9 +95,6 @@ def _task(fingerprint, model, varied):
         return None, settings.in_form(model, str(error))
 
 
-# --- values of one parameter ---
-
-
 def _values_field(model, parameter) -> None:
     key = f"try.{model}.{parameter.name}"
     if parameter.kind in ("choice", "bool"):
@@ -118,7 +111,7 @@ def _values_field(model, parameter) -> None:
 def _typed(model, parameter):
     value = st.session_state[f"try.{model}.{parameter.name}"]
     if not value and not isinstance(value, str):
-        raise ValuesError(f"{parameter.label}: choose values to try.")
+        raise ValueError(f"{parameter.label}: choose values to try.")
     return parsed(parameter, value) if isinstance(value, str) else list(value)
 
 
@@ -128,11 +121,11 @@ def parsed(parameter, text: str):
     if len(both) == 2 and all(len(part.split()) == 1 for part in both) and "," not in text:
         low, high = (_number(parameter, part) for part in both)
         if low is None or high is None or AUTO in (low, high) or low >= high:
-            raise ValuesError(f"{parameter.label}: “{text.strip()}” is not a range. Write it as 1 to 10.")
+            raise ValueError(f"{parameter.label}: “{text.strip()}” is not a range. Write it as 1 to 10.")
         return {"low": low, "high": high}
     values = [_number(parameter, part) for part in re.split(r"[,;]", text) if part.strip()]
     if not values:
-        raise ValuesError(f"{parameter.label}: write the values to try, such as 1, 3, 10, or a range, 1 to 10.")
+        raise ValueError(f"{parameter.label}: write the values to try, such as 1, 3, 10, or a range, 1 to 10.")
     return values
 
 
@@ -145,12 +138,12 @@ def _number(parameter, text):
             value = float(text.replace("_", ""))
             value = int(value) if parameter.kind == "int" and math.isfinite(value) and value == int(value) else value
         except ValueError:
-            raise ValuesError(
+            raise ValueError(
                 f"{parameter.label}: “{text[:40]}” is not a number. Write values as 1, 3, 10, or a range as 1 to 10."
             ) from None
     problem = settings.problem(parameter, value)
     if problem:
-        raise ValuesError(problem)
+        raise ValueError(problem)
     return value
 
 

@@ -1,7 +1,5 @@
 """The labels one by one on the Train page, and the list of results."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -88,21 +86,6 @@ def test_a_result_is_named_deleted_and_brought_back(ready, session, monkeypatch)
 def deleting(page):
     """The marks by which a browser knows the popovers that delete something again."""
     return {block.proto.id for block in page.at.get("popover") if block.proto.popover.label == "Delete"}
-
-
-def test_a_row_of_a_label_that_is_ticked_is_the_row_looked_at(monkeypatch):
-    asked = []
-    monkeypatch.setattr(labels, "look", lambda **fields: asked.append(fields))
-    monkeypatch.setattr(labels.tables, "show", lambda frame, key, columns, on_select=None, **settings: on_select())
-    run = SimpleNamespace(
-        model="PLT", has_model=True, ranking=Ranking(np.array([[0]] * 20, np.int32), np.ones((20, 1), np.float32))
-    )
-    ticks = {f"train.labels.rows.{'k' * 8}.1.0": {"selection": {"rows": [2]}}}
-    monkeypatch.setattr(labels.st, "session_state", ticks)
-    monkeypatch.setattr(labels.addresses, "link", lambda *text: None)
-    labels._rows_of_label(small_data(), run, "k" * 8, 1, 0)
-    row = rows_of_label(small_data(), run.ranking, 0, 1)["row"].iloc[2]
-    assert asked == [{"row": row, "label": 0, "other": None}]
 
 
 def test_the_file_of_predictions_has_scores_and_true_labels(data):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.train import answer, measures
+from pages.train import measures
 from tests.pages.making import figure, train, word_data
 from xmlcore import datasets, experiment, metrics
 
@@ -20,15 +20,6 @@ def test_the_worst_bin_has_most_of_the_error():
     assert "Too sure" in measures.in_words(sure, "score")
     assert "Not sure enough" in measures.in_words(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
     assert found((0.4, 0.5, 100, 0.45, 0.46)).expected <= measures.RIGHT
-
-
-@pytest.mark.sections("Calibration")
-@pytest.mark.parametrize("model", ["LdSM", "DoubleSampling"])
-def test_scores_are_not_called_probabilities(ready, model):
-    train(ready, model)
-    page = ready.go("train").until(lambda s: figure(s, "Are "))
-    drawn = figure(page, "Are scores right")["layout"]
-    assert drawn["xaxis"]["title"]["text"].startswith("Score, taken as")
 
 
 def test_measures_are_lines_of_text_with_their_meaning():
@@ -80,14 +71,3 @@ def test_intervals_all_measures_and_calibration(ready, model):
     assert set(lines["measure"]) == set(metrics.MEASURES)
     page.at.radio(key="train.every.bucket").set_value("tail")
     assert len(page.run().frame("measure", "meaning")) == len(experiment.kinds.measures.OF_BUCKETS)
-
-
-def test_the_interval_of_a_perfect_result_is_not_empty(monkeypatch):
-    frame, drawn = (
-        pd.DataFrame({"run": ["a"], "model": ["PLT"], "P@1": [100.0], answer.COST: [1.0], answer.WORK: [None]}),
-        [],
-    )
-    monkeypatch.setattr(answer, "table", lambda runs: frame)
-    monkeypatch.setattr(answer.charts, "show_figure", lambda figure, frame, *_, **__: drawn.append(frame))
-    answer.frontier([], 30, "a")
-    assert 85 < drawn[0]["P@1 low"].item() < 90 and drawn[0]["P@1 high"].item() == 100

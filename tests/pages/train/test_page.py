@@ -96,14 +96,6 @@ def test_settings_that_are_not_allowed_start_nothing(ready, server):
         assert ready.at.number_input(key=f"form.PLT.{name}").placeholder == meaning
 
 
-def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
-    ready.go("train").set("form.PLT.tree", "huffman").at.number_input(key="form.PLT.collapse_layers").set_value(1)
-    ready.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    page = ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
-    assert "by frequency (Huffman)" in page.text()
-    assert "trees of one shape" in page.text()
-
-
 def test_data_that_cannot_be_trained_on_says_so(ready):
     data = small_data()
     use(ready, datasets.Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test))
@@ -156,12 +148,3 @@ def choose(session, model, settings):
 def chosen(session, model):
     """The settings that the menu's button names."""
     return menu(session, model).label.removeprefix("Settings: ")
-
-
-def test_a_result_with_a_damaged_setting_is_left_out(ready):
-    train(ready)
-    with fields_of(ready) as fields:
-        fields["runs"][0]["params"] |= dict.fromkeys(("noise_sigma", "n_estimators", "random_state"), "many")
-    assert "ranks a true label first" not in ready.go("train").text()
-    for other in ("compare", "predict", "explain", "robustness", "storage"):
-        assert not ready.go(other).at.exception, other

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared import sweeping
 from pages.shared.results import trials
 from pages.train import tried, trying
 from tests.pages.making import fields_of, figure, numbers, titles, train, use, word_data, written
@@ -41,16 +40,9 @@ def test_values_are_read_as_they_are_typed(parameter, text, values):
     (TREES, "1, 1000", "1,000 is not allowed"),
 ])  # fmt: skip
 def test_what_is_typed_wrongly_is_named(parameter, text, said):
-    with pytest.raises(trying.ValuesError, match=said) as raised:
+    with pytest.raises(ValueError, match=said) as raised:
         trying.parsed(parameter, text)
     assert parameter.label in str(raised.value)
-
-
-def test_a_setting_without_a_value_is_called_as_in_the_form(monkeypatch):
-    parameter = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "normalize")
-    monkeypatch.setattr(trying.st, "session_state", {"try.PLT.normalize": []})
-    with pytest.raises(trying.ValuesError, match=parameter.label):
-        trying._typed("PLT", parameter)
 
 
 def test_suggested_values_of_every_parameter_can_be_tried():
@@ -188,33 +180,6 @@ def test_of_drawn_settings_only_found_influences_have_shares(monkeypatch):
     assert ["%" in text for text in shown] == [True, False] and "no influence found" in shown[1]
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_shares_of_all_combinations_add_up(monkeypatch, seed):
-    drawn, rng = [], np.random.default_rng(seed)
-    monkeypatch.setattr(trials.charts, "show_figure", lambda figure, *of, **named: None)
-    monkeypatch.setattr(trials.st, "markdown", lambda text, **named: drawn.append(text))
-    frame = pd.DataFrame([(c, arity) for c in (0.1, 1.0, 10.0) for arity in (2, 32)], columns=["C", "arity"])
-    frame = frame.assign(value=rng.random(6), setting=range(6), rung=0, seed=0, rows=9, key="")
-    grid = {name: frame[name].unique().tolist() for name in ("C", "arity")}
-    task = SimpleNamespace(params={"model": "PLT", "measure": "P@1", "grid": grid, "method": "halving"})
-    trials.draw(trials.Tried(task, frame[["C", "arity"]].to_dict("records"), None, None, frame, frame), "name", "place")
-    told = drawn[0].partition("Of these differences")[2]
-    assert (
-        sum(map(float, re.findall(r"([\d.]+).%", told))) == pytest.approx(100, abs=0.2) and "no influence" not in told
-    )
-
-
-@pytest.mark.sections("Several settings")
-@pytest.mark.parametrize(
-    ("model", "grid"), [("DoubleSampling", {"n_adversarial": [1, 2]}), ("PLT", {"C": [1.0, 3.0], "beam": [None, 2]})]
-)
-def test_trials_of_any_model_and_empty_settings_are_listed(page, model, grid):
-    task = sweep(model, **grid)
-    keep(task, page)
-    table = page.run().frame("mean", "state")
-    assert table["state"].tolist() == ["done"] * len(task.settings) and not (table[[*grid]] == "nan").any().any()
-
-
 @pytest.mark.sections("Several settings", "Which settings matter")
 def test_settings_have_the_names_of_what_was_trained(page):
     task = sweep("OneVsRest", normalize=["l2", "standardize"], C=[0.001, 0.1, 3.0])
@@ -258,14 +223,6 @@ def test_what_cannot_be_tried_is_said_and_nothing_starts(page, server):
     before = len(server.jobs())
     assert "-3 is not allowed" in start(page, "1, -3").at.error[0].value.replace("\\", "").replace("−", "-")
     assert len(server.jobs()) == before and "trainings done" not in page.text()
-
-
-def test_ended_sweeps_without_a_result_are_remembered(own_cache):
-    running, done, failed = "a" * 32, "b" * 32, "c" * 32
-    store.save("sweeps", done, {})
-    drivers = {key: SimpleNamespace(active=key == running) for key in (running, done, failed)}
-    sweeping.forget_ended(drivers)
-    assert set(drivers) == {running, failed}
 
 
 @pytest.mark.sections("Several settings")
