@@ -47,9 +47,8 @@ CHANGES = [another_model, another_parameter]
 SAID = "by another version of the program"
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_pages_show_a_result_although_another_one_is_of_another_version(ready, change):
-    for model in ("DoubleSampling", "PLT"):  # the pages of one model
+def test_pages_show_a_result_although_another_one_is_of_another_version(ready):
+    for model, change in zip(("DoubleSampling", "PLT"), CHANGES):  # the pages of one model
         older, _ = train(ready, model), train(ready, model, random_state=2)
         later(ready, "runs", older, change)
     for name in SHOWN + LISTED:
@@ -69,10 +68,9 @@ def test_a_selection_of_another_version_is_left_out_and_named(ready, change):
 
 
 @pytest.mark.sections("Train on them")
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_model_of_another_version_is_not_offered_to_learn_from_selected_features(ready, change):
+def test_a_model_of_another_version_is_not_offered_on_features(ready):
     select(ready, "ChiSquared", n_features=2)
     train(ready)
-    later(ready, "runs", train(ready, random_state=2), change)
+    later(ready, "runs", train(ready, random_state=2), another_parameter)
     (box,) = (one for one in ready.go("features").at.selectbox if (one.key or "").startswith("features.model "))
     assert len(box.options) == len(experiment.MODELS), "PLT as trained, and the others"

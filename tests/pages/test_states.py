@@ -56,12 +56,6 @@ def open_all(page, server, names=PAGES):
     assert not wrong, "\n\n".join(wrong)
 
 
-def test_an_empty_workspace(session, server, small_catalog):
-    small_catalog.load = no_room
-    page = session().until(lambda s: s.at.error)
-    open_all(page.go("data").click("Dismiss"), server)
-
-
 def part(n_train, n_test, n_labels=None, silent=False):
     """A part of the small data set of words, without names; ``silent``: no test row has a label."""
     data = word_data()
@@ -158,45 +152,39 @@ def test_no_measure_is_offered_of_more_labels_than_there_are(ready, name, key):
     assert {option[-1] for option in page.at.selectbox(key=key).options} == {"1", "3"}
 
 
-def test_a_data_set_and_no_result(ready, server):
-    use(ready, word_data())
-    open_all(ready, server)
+def two_results(page):
+    train(page)
+    select(page, "ChiSquared", n_features=2)
+    compare_with_one_seed(page)
 
 
-@pytest.mark.parametrize("state", ["two", "damaged"])
-def test_a_result_that_is_only_predictions(ready, server, state):
-    if state == "two":
-        predictions(ready, "another")
-    key = predictions(ready)
-    if state == "damaged":
-        damage("runs", key)
-    open_all(ready, server, PAGES[1:])  # the Data page shows no result
+def data_set_gone(page):
+    two_results(page)
+    store.delete("datasets", word_data().fingerprint)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(  # test_damaged.py has the pages that show the damaged result
-    "what", [*(pytest.param(what, marks=pytest.mark.long) for what in ("runs", "selections", "model")), "data set"]
-)
-def test_what_is_gone_or_damaged(ready, server, what):
-    data = word_data()
-    run, selection = train(ready, "PLT", data), select(ready, "ChiSquared", data, n_features=2)
-    compare_with_one_seed(ready)
-    if what == "data set":
-        store.delete("datasets", data.fingerprint)
-    elif what == "model":
-        arrays = store.folder("runs", run) / "model" / "arrays.npz"
-        arrays.write_bytes(arrays.read_bytes()[:100])
-    else:
-        damage(what, run if what == "runs" else selection)
-    open_all(Session(ready.look_only()), server)
-    open_all(ready, server)
+def looking_only(page):
+    two_results(page)
+    return Session(page.look_only())
 
 
-def test_a_link_for_looking_only(ready, server):
-    train(ready)
-    select(ready, "ChiSquared", n_features=2)
-    compare_with_one_seed(ready)
-    open_all(Session(ready.look_only()), server)
+def two_predictions(page):
+    predictions(page, "another")
+    predictions(page)
+
+
+WORKSPACES = {
+    "a data set and no result": lambda page: use(page, word_data()) and None,
+    "only predictions, of two programs": two_predictions,
+    "only predictions, which are damaged": lambda page: damage("runs", predictions(page)),
+    "a link for looking only": looking_only,
+    "a data set that is gone": data_set_gone,
+}
+
+
+@pytest.mark.parametrize("state", WORKSPACES)
+def test_a_strange_workspace(ready, server, state):
+    open_all(WORKSPACES[state](ready) or ready, server)
 
 
 def drawn(session, title):
