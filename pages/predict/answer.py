@@ -85,13 +85,11 @@ class Prediction:
         return explaining.named(frame, self.predictor.packed, self.kind)
 
     def answer(self) -> PredictionAnswer:
-        about = PredictionAnswer(
-            self.predictor.title, self.question.what, "", "", len(self.decided), self.predictor.decision
-        )
-        if not self.ranked.size:
-            return about
-        score = explaining.score(self.scale, self.scores[0])
-        return about._replace(label=self.name(self.ranked[0]), score=score)
+        label, score = "", ""
+        if self.ranked.size:
+            label, score = self.name(self.ranked[0]), explaining.score(self.scale, self.scores[0])
+        of, what, n = self.predictor, self.question.what, len(self.decided)
+        return PredictionAnswer(of.title, what, label, score, n, of.decision)
 
 
 def say(predictor, question, way: str) -> Prediction | None:
@@ -120,11 +118,8 @@ def choose_label(prediction: Prediction | None) -> int | None:
     options = explaining.label_options(predictor.packed, prediction.ranked, prediction.question.true)
     if not options or not explain.can_explain(predictor.model):
         return None
-    if row is None:
-        model, label = st.session_state.get(CHOSEN, (None, None))
-        label = label if model == predictor.key else None
-    else:  # the Explain page explains the same label of the same row
-        label = now().label
+    typed = dict([st.session_state.get(CHOSEN, (None, None))]).get(predictor.key)
+    label = typed if row is None else now().label  # the Explain page explains the same label of the same row
     label = label if label in options else next(iter(options))
 
     def remember(picked):

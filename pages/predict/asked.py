@@ -86,7 +86,7 @@ def _text(predictor) -> Question | None:
         height=220,
         max_chars=LONGEST_TEXT,
         placeholder="Type or paste a text",
-        on_change=_typed,
+        on_change=_take,
         help="The text stays in this session: it is not stored.",
     )
     if texts is not None:
@@ -104,22 +104,18 @@ def vector(predictor, text: str):
         return None
 
 
-def _typed() -> None:
-    """Remember the text, which Streamlit forgets when the user goes to another page."""
+def _take(texts=None) -> None:
+    """Remember the text, which Streamlit forgets when the user goes to another page, or one of some texts."""
+    if texts is not None:
+        st.session_state["predict.text"] = texts[int(np.random.default_rng().integers(len(texts)))][:LONGEST_TEXT]
     st.session_state[TYPED] = st.session_state["predict.text"]
-
-
-def _take(texts) -> None:
-    text = texts[int(np.random.default_rng().integers(len(texts)))][:LONGEST_TEXT]
-    st.session_state["predict.text"] = st.session_state[TYPED] = text
 
 
 def _features(predictor) -> Question | None:
     empty = sp.csr_array((1, predictor.packed.n_features), dtype=np.float32)
     of, edits = st.session_state.get(EDITED, (None, []))
-    editor = row_editor.Editor(
-        "predict.features", predictor.packed, empty, (predictor.key,), edits if of == predictor.key else []
-    )
+    edits = edits if of == predictor.key else []
+    editor = row_editor.Editor("predict.features", predictor.packed, empty, (predictor.key,), edits)
     editor.add(lambda: st.session_state.pop(EDITED, None))
     x = editor.show()
     edits = row_editor.between(empty, x)

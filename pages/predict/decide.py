@@ -11,15 +11,7 @@ from pages.shared import actions, format, server, tables, tasks
 from pages.shared.figures import charts, examples
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import (
-    CHOICES,
-    FOUND,
-    HELD_OUT,
-    PROMISE,
-    RISK,
-    Decisions,
-    can_decide,
-)
+from xmlcore.experiment.kinds.decide import CHOICES, FOUND, HELD_OUT, PROMISE, RISK, Decisions, can_decide
 from xmlcore.models.rules import CUT
 
 BY_CUT, PROMISED = "A cut between precise and complete", "A promise: a share of each row’s true labels"
@@ -230,22 +222,21 @@ def _few_entries(chosen, rule, prediction) -> None:
 
 def _keep(run_key: str, name: str) -> None:
     is_kept = decided.kept(run_key) == name
+
+    def take():
+        decided.keep(run_key, None if is_kept else name)
+        st.session_state[TAKEN] = True
+
     with st.container(horizontal=True):
         if is_kept:
             st.markdown(":material/check: Kept with the model")
         actions.button(
             "Forget it" if is_kept else "Keep this decision",
             key="predict.decide.keep",
-            on_click=_take,
-            args=(run_key, None if is_kept else name),
+            on_click=take,
             help="A packed model predicts by it, too: `predict`, `xmlcore predict --decided`, and `xmlcore serve` "
             'where a request has `"decided": true`.',
         )
-
-
-def _take(run_key: str, name: str | None) -> None:
-    decided.keep(run_key, name)
-    st.session_state[TAKEN] = True
 
 
 def _show_changed(chosen, rule, is_kept) -> None:

@@ -48,13 +48,9 @@ def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
     table = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         score = predictions.noun(predictor.model)
-        by = fields.radio(
-            "Least certain first, by",
-            {"top score": f"top {score}", "margin": "margin"},
-            "predict.certainty",
-            "top score",
-            help=f"Top {score} is that of the first label; the margin is the first {score} minus the second.",
-        )
+        ways = {"top score": f"top {score}", "margin": "margin"}
+        about = f"Top {score} is that of the first label; the margin is the first {score} minus the second."
+        by = fields.radio("Least certain first, by", ways, "predict.certainty", help=about)
         _downloads(predictor, predicted, f"{predictor.files}-{format.file_name(stem(name))}")
     with table:
         return _table(predictor, predicted, by, look, row) if n_rows else None
@@ -64,12 +60,8 @@ def _downloads(predictor, predicted, files) -> None:
     of_rows = predicted.ranking, predictor.packed.label_name, predicted.beginnings, predicted.decided, predicted.ids
     about = "In the order of the file; *predicted* says which labels are"
     charts.csv_button("All predictions, CSV", lambda: frame_of(*of_rows), f"{files}-predictions", about)
-    charts.file_button(
-        "Predictions, JSON lines",
-        lambda: "".join(json_lines(*of_rows)).encode(),
-        f"{files}-predictions.jsonl",
-        about,
-    )
+    lines = lambda: "".join(json_lines(*of_rows)).encode()  # noqa: E731
+    charts.file_button("Predictions, JSON lines", lines, f"{files}-predictions.jsonl", about)
     missing = [predictor.packed.feature_name(int(j)) for j in predicted.missing]
     columns = [(name, "missing") for name in missing] + [(name, "unknown") for name in predicted.unknown]
     if columns:

@@ -33,6 +33,7 @@ HELP = {
     ROWS: "Plain or packed; labels are not needed. Columns with names are matched with the model’s features by name; "
     "without names, the features must be in the model’s order.",
 }
+_given = server.shared("Loading the rows of the file")(given_rows)
 GONE = "The row of a file that a link names is not kept here, so this page shows something else."
 
 
@@ -52,7 +53,10 @@ def ask(predictor) -> asked.Question | None:
         return None
     offered = own if file in own else [file, *own]
     if len(offered) > 1:
-        titles = {file["key"]: f"{i}: {_title(file)}" for i, file in enumerate(offered, 1)}
+        titles = {}
+        for number, one in enumerate(offered, 1):
+            by = f", {one['decision'][:DECISION]}" if isinstance(one.get("decision"), str) else ""
+            titles[one["key"]] = f"{number}: {one['name']}{by}"
         fields.pick(f"File, of {len(offered):,}", titles, "predict.file shown", file["key"], _look_at)
     predicted = _loaded(predictor, file["key"]) if file in own else None
     if predicted is None or predicted.decided is None:  # by another model, or an earlier version
@@ -129,16 +133,6 @@ def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.
     name = f"{f'id {format.plain(id)}' if id else f'row {row:,}'} of {format.plain(file['name'])}"
     of_file = f"{format.file_name(stem(file['name']))}-row{row}"
     return None if x is None else asked.Question(x, name, of_file, text=text)
-
-
-@server.shared("Loading the rows of the file")
-def _given(kind: str, key: str):
-    return given_rows(kind, key)
-
-
-def _title(file: dict) -> str:
-    decision = file.get("decision")
-    return f"{file['name']}, {decision[:DECISION]}" if isinstance(decision, str) else file["name"]
 
 
 def _upload(predictor) -> None:

@@ -1,13 +1,13 @@
 """Predict: which labels does a model give a row or a text, and why?
 
-This file says what is where. Files beside it: ``predictor`` (the model that predicts), ``asked`` (the row or text that
-is predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
-``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike), ``carry`` (models as files).
+Files beside this one: ``predictor`` (the model that predicts, also as a file), ``asked`` (the row or text that is
+predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
+``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike).
 """
 
 import streamlit as st
 
-from pages.predict import answer, asked, carry, decide, many, predictor
+from pages.predict import answer, asked, decide, many, predictor
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
@@ -35,8 +35,8 @@ def draw(ready) -> None:
         "Contributions": lambda: answer.bars(prediction, label),
         "What if": lambda: asked.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
-        "Save the model": lambda: carry.take(chosen, ready.name or None, question),
-        "Open a model": carry.open_model,
+        "Save the model": lambda: predictor.take(chosen, ready.name or None, question),
+        "Open a model": predictor.open_model,
     }
     if not answer.marks_words(chosen, question):
         del further["Contributions"]  # they are drawn above
@@ -44,4 +44,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which labels does a model give rows and texts that are new to it, and why?"
-door.page("Predict", draw, predictor.Predictors(ASKED, examples.labels, below=carry.open_model))
+door.page("Predict", draw, predictor.Predictors(ASKED, examples.labels, below=predictor.open_model))

@@ -1,4 +1,4 @@
-"""The model that predicts: that of a kept result, or one that was opened from a file."""
+"""The model that predicts: that of a kept result, or one from a file; and how it becomes a file."""
 
 import functools
 from dataclasses import dataclass
@@ -6,19 +6,24 @@ from typing import Any
 
 import streamlit as st
 
-from pages.predict import asked, carry, many
-from pages.shared import door, fields, format, selectors, server
+from pages.predict import asked, many
+from pages.shared import actions, door, fields, format, jobs, selectors, sending, server, tasks
+from pages.shared.figures import charts
 from pages.shared.results import decided, results, run_names
+from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
-from xmlcore import datasets, experiment, explain, store
+from xmlcore import datasets, experiment, explain, serve, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
 from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.models.rules import decision_of
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
+
+
+_opened = server.shared("Loading the model")(opened_model)
 
 
 @dataclass(frozen=True)
@@ -86,9 +91,9 @@ class Predictors(door.Runs):
     """A page about a model that predicts: of a result on the data set in use, or opened from a file."""
 
     def list(self, fingerprint) -> list:
-        opening = st.session_state.get(carry.OPENING)
+        opening = st.session_state.get(OPENING)
         if opening is not None and store.exists(OpenModel.folder, opening):  # it is there since the last run
-            _take(fingerprint, st.session_state.pop(carry.OPENING))
+            _take(fingerprint, st.session_state.pop(OPENING))
         runs = [] if fingerprint is None else results.with_model(fingerprint)
         return runs + [{"key": key, "name": name} for key, name in opened().items()]
 
@@ -165,6 +170,59 @@ def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
     return experiment.with_names(deciding(server.model(key), key, decision), server.dataset(fingerprint))
 
 
-@server.shared("Loading the model")
-def _opened(key: str) -> PackedModel:
-    return opened_model(key)
+ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
+OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
+
+
+def take(chosen, dataset_name: str | None, question) -> None:
+    st.header("Take the model with you")
+    if chosen.run is None:
+        st.caption("This model was opened from a file, which you have.")
+        _lines(chosen, question, "model.zip")
+        _card(server.loaded_by_key("open_model", chosen.key).text)
+        return
+    st.caption(
+        "A zip file with the model, its names and a card. This page and `load_model` open it; `xmlcore serve` lets "
+        "other programs ask it."
+    )
+    params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
+    task = experiment.task("pack_model", {"run": chosen.key}, params)
+
+    def draw(result):
+        path = task.file()
+        name = f"{chosen.files}.zip"
+        label, help = f"{name}, {format.size(path.stat().st_size)}", "Model, names and card; nothing in it is executed"
+        with st.container(horizontal=True, gap="small"):
+            charts.file_button(label, path.read_bytes, name, help)
+            _lines(chosen, question, name)
+        _card(result.text)
+
+    tasks.shown(task, draw, automatic_below=0, button="Pack the model", key="predict.pack")
+
+
+def _card(text: str) -> None:
+    with st.expander("Model card"):
+        st.markdown(text.replace("\n# ", "\n#### ").replace("\n## ", "\n##### ").removeprefix("# "))
+
+
+def _lines(chosen, question, file_name: str) -> None:
+    """Show the lines that serve the model, and ask it what is asked above, or an example."""
+    asked = None if question is None else question.x if question.text is None else question.text
+    with st.popover("Serve it", icon=":material/terminal:", type="tertiary", key="predict.serve"):
+        st.code(serve.commands(chosen.packed, asked, file_name), language="sh", wrap_lines=True)
+
+
+def open_model() -> None:
+    st.header("Open a model from a file")
+    if actions.refused():
+        return
+    file = st.file_uploader(
+        "Packed model, a zip file",
+        type=["zip"],
+        key=f"predict.open.{reconnected.number(ROUND)}",
+        help="A file that this page, PackedModel.save or the command line has written. Nothing in it is executed.",
+    )
+    if sending.button("Open the model", "predict.open", file):
+        sending.start("open_model", {}, {}, {"model": file}, ROUND, lambda key: st.session_state.update({OPENING: key}))
+    jobs.watch(jobs.active("open_model"))
+    jobs.show_failures(jobs.failed("open_model"))
