@@ -27,22 +27,17 @@ def show() -> None:
         return
     jobs.watch(jobs.active(KIND, fingerprint=fingerprint))
 
-    def names(record):
-        return {"predictions": f"File of {record['params']['name']}"}
-
+    names = lambda record: {"predictions": f"File of {record['params']['name']}"}  # noqa: E731
     sending.failures(KIND, "The predictions could not be read.", names, fingerprint=fingerprint)
     if actions.refused():
         return
     with st.expander("Predictions of another program", key="compare.given", icon=":material/upload:"):
         left, right = st.columns([1, 2], gap="medium")
-        name = fields.text(
-            "Name of the program", "compare.given.name", place=left, placeholder="fastText", max_chars=LONGEST_NAME
-        )
-        with right:
-            field = (
-                f"For the test rows of {format.plain(tasks.dataset_name(fingerprint) or 'the data set')}: CSV or npz"
-            )
-            file = st.file_uploader(field, key=f"compare.given.{reconnected.number(ROUND)}", help=FORMS)
+        about = {"place": left, "placeholder": "fastText", "max_chars": LONGEST_NAME}
+        name = fields.text("Name of the program", "compare.given.name", **about)
+        of = format.plain(tasks.dataset_name(fingerprint) or "the data set")
+        key = f"compare.given.{reconnected.number(ROUND)}"
+        file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
         if sending.button("Compare them", "compare.given.start", file if name.strip() else None):
             params = {"name": name.strip(), "k": results.K}
             sending.start(KIND, {"dataset": fingerprint}, params, {"predictions": file}, ROUND)

@@ -164,18 +164,15 @@ def choose(frame) -> Listing:
         how = st.popover(f"Lines and columns{filters}", icon=":material/tune:", key="compare.how")
     with how:
         lines = fields.choice("One line for", LINES, "compare.lines")
-        dataset = model = tag = ANY
-        if len(datasets) > 1:
-            dataset = fields.choice("Data set", {ANY: "All data sets"} | datasets, "compare.dataset")
-        if len(models) > 1:
-            model = fields.choice("Model", {ANY: "All models"} | dict(zip(models, models)), "compare.model")
-        if tags:
-            tag = fields.choice("Tag", {ANY: "All tags"} | dict(zip(tags, tags)), "compare.tag")
-        archived = False
-        if frame["archived"].any():
-            archived = fields.switch("Archived, too", "compare.archived", False)
-        columns = _choose_columns()
-    return Listing(measure, lines, dataset, model, tag, text.strip(), archived, columns, workspace.get("dataset") or "")
+        among = {"Data set": datasets, "Model": dict(zip(models, models)), "Tag": dict(zip(tags, tags))}
+        picked = {}
+        for title, offered in among.items():
+            of = title.lower().replace(" ", "")
+            if len(offered) > (of != "tag"):
+                picked[of] = fields.choice(title, {ANY: f"All {title.lower()}s"} | offered, f"compare.{of}")
+        archived = bool(frame["archived"].any()) and fields.switch("Archived, too", "compare.archived", False)
+        columns, used = _choose_columns(), workspace.get("dataset") or ""
+    return Listing(measure, lines, text=text.strip(), archived=archived, more=columns, used=used, **picked)
 
 
 def _choose_columns() -> tuple[str, ...]:
@@ -223,22 +220,17 @@ def filtered(frame, choice: Listing) -> pd.DataFrame:
     wanted = pd.Series(True, index=frame.index)
     if not choice.archived:
         wanted &= ~frame["archived"]
-    if choice.dataset != ANY:
-        wanted &= frame["fingerprint"] == choice.dataset
-    if choice.model != ANY:
-        wanted &= frame["model"] == choice.model
+    for column, value in (("fingerprint", choice.dataset), ("model", choice.model)):
+        if value != ANY:
+            wanted &= frame[column] == value
     if choice.tag != ANY:
         wanted &= frame["tags"].map(lambda text: choice.tag in text.split(", ")).astype(bool)
     if choice.text:
-        wanted &= _texts(frame).str.contains(choice.text, case=False, regex=False)
+        settings = [" ".join(f"{name}={value}" for name, value in own.items()) for own in frame["params"]]
+        others = (frame[name] for name in ("run", "model", "dataset", "tags", "note", "key"))
+        texts = pd.Series([" ".join(texts) for texts in zip(*others, settings)], index=frame.index, dtype="str")
+        wanted &= texts.str.contains(choice.text, case=False, regex=False)
     return frame[wanted]
-
-
-def _texts(frame) -> pd.Series:
-    """Return the text of each line in which words are looked for."""
-    settings = [" ".join(f"{name}={value}" for name, value in own.items()) for own in frame["params"]]
-    others = (frame[name] for name in ("run", "model", "dataset", "tags", "note", "key"))
-    return pd.Series([" ".join(texts) for texts in zip(*others, settings)], index=frame.index, dtype="str")
 
 
 def grouped(frame, choice: Listing) -> pd.DataFrame:

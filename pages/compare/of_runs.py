@@ -88,22 +88,12 @@ def measures_figure(keys: tuple, further: tuple, looks: tuple):
     return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared)
 
 
-@server.shared()
-def buckets(keys: tuple, k: int):
-    """Return the measures of head, torso and tail labels of results on one data set; ``run`` is the key."""
-    return side_by_side.buckets_side_by_side(*_read(keys), k)
-
-
-@server.shared()
-def labels(a: str, b: str, k: int):
-    data, runs = _read((a, b))
-    return side_by_side.labels_compared(data, *runs.values(), k)
-
-
-@server.shared()
-def rows(a: str, b: str, k: int):
-    data, runs = _read((a, b))
-    return side_by_side.rows_compared(data, *runs.values(), k)
+@server.shared("Comparing results")
+def compared(function: str, keys: tuple, about):
+    """Return what a function of :mod:`side_by_side` says of results on one data set; ``run`` is the key."""
+    data, runs = _read(keys)
+    of = runs.values() if function in ("labels_compared", "rows_compared") else [runs]
+    return getattr(side_by_side, function)(data, *of, about)
 
 
 def tested(choice) -> tuple[str, ...]:
@@ -131,12 +121,6 @@ def differences_figure(keys: tuple, measures: tuple, looks: tuple):
     frame = named(drawn_tests(keys, measures), dict(zip(keys, compared["run"])))
     (first,) = figures.cut_apart([compared["run"].iloc[0]], NAME).values()
     return figures.differences(frame, f"Better or worse than {first}", compared).update_layout(height=HEIGHT)
-
-
-@server.shared("Testing the differences")
-def bucket_differences(keys: tuple, measure: str):
-    """Return how head, torso and tail labels differ in a measure from the first result's, with intervals."""
-    return side_by_side.differences_of_buckets(*_read(keys), measure)
 
 
 def styled(lines) -> pd.DataFrame:

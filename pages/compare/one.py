@@ -90,14 +90,22 @@ def show(key: str, every) -> None:
     with right:
         _measures(line)
         st.subheader("Where it comes from")
-        origin = _origin(line, record)
-        frame = pd.DataFrame({"what": list(origin), "value": [str(value) for value in origin.values()]})
         columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
-        tables.show(frame, "compare.one.facts", columns, most=600)
-    _log(record)
+        tables.show(_facts(_origin(line, record), "what"), "compare.one.facts", columns, most=600)
+    run = results.run(record)
+    if run is None:
+        jobs.watch(jobs.active(key=record["key"]))
+    else:
+        if run.warnings:
+            st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
+        results.say_warnings(run)
     if not (line["problem"] or results.is_given(record)):
         run_changes.show_code(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
-    charts.csv_button("All of this, CSV", lambda: _everything(line), f"result-{line['key'][:6]}", "Names and values")
+    values = {name: value for name, value in line.items() if name not in listed.OF_PAGES}
+    values |= {f"param.{name}": value for name, value in line["params"].items()}
+    charts.csv_button(
+        "All of this, CSV", lambda: _facts(values, "name"), f"result-{line['key'][:6]}", "Names and values"
+    )
 
 
 def _put_in_use(record) -> None:
@@ -148,10 +156,9 @@ def _measures(line) -> None:
     lines = ["| % | k = 1 | k = 3 | k = 5 |", "|:--|--:|--:|--:|"]
     known = [name for name in metrics.MORE_MEASURES if line[f"{name[:-1]}1"] == line[f"{name[:-1]}1"]]
     for name in (*metrics.USUAL_MEASURES, *known):
-        values = " | ".join(
-            f"{100 * value:.2f}" if value == value else "–" for value in (line[f"{name[:-1]}{k}"] for k in results.KS)
-        )
-        lines.append(f"| **{name}** | {values} |")
+        values = (line[f"{name[:-1]}{k}"] for k in results.KS)
+        cells = [f"**{name}**", *(f"{100 * value:.2f}" if value == value else "–" for value in values)]
+        lines.append(f"| {' | '.join(cells)} |")
     st.markdown("\n".join(lines))
 
 
@@ -164,28 +171,13 @@ def _origin(line, record) -> dict:
             facts["Memory while training"] = format.size(line["training_bytes"])
         facts["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
     facts |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
-    facts |= {
-        "Read" if results.is_given(record) else "Trained": f"{format.when(line['created'])} ({format.zone()})",
-        "Key": line["key"],
-    }
-    facts["xmlcore"] = line["xmlcore"]
+    made = "Read" if results.is_given(record) else "Trained"
+    facts |= {made: f"{format.when(line['created'])} ({format.zone()})", "Key": line["key"], "xmlcore": line["xmlcore"]}
     if store.exists("runs", line["key"]):
         record = store.info("runs", line["key"])
         facts |= record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
     return facts
 
 
-def _log(record) -> None:
-    run = results.run(record)
-    if run is None:
-        jobs.watch(jobs.active(key=record["key"]))
-        return
-    if run.warnings:
-        st.subheader("Warnings of the training" if run.has_model else "Warnings of the reading")
-    results.say_warnings(run)
-
-
-def _everything(line) -> pd.DataFrame:
-    values = {name: value for name, value in line.items() if name not in listed.OF_PAGES}
-    values |= {f"param.{name}": value for name, value in line["params"].items()}
-    return pd.DataFrame({"name": list(values), "value": [str(value) for value in values.values()]})
+def _facts(values: dict, name: str) -> pd.DataFrame:
+    return pd.DataFrame({name: list(values), "value": [str(value) for value in values.values()]})

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import fields, format, fragments, server, tables
+from pages.shared import fields, format, fragments, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
@@ -80,7 +80,7 @@ def _details(a, b, names, file_name) -> None:
 
 def _labels_compared(a, b, k, names, heads, file_name) -> None:
     st.subheader("Labels for which one has the better F1")
-    every = of_runs.labels(a, b, k)
+    every = of_runs.compared("labels_compared", (a, b), k)
     wins = side_by_side.wins_by_bucket(every)
     first, second, one, other = names[a], names[b], *heads
     tables.show(
@@ -128,7 +128,7 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
 
 def _rows(a, b, k, names, heads, file_name) -> None:
     st.subheader("Rows for which one is better")
-    frame = of_runs.rows(a, b, k)
+    frame = of_runs.compared("rows_compared", (a, b), k)
     first_run, other = server.run(a), server.run(b)
     data = server.dataset(first_run.fingerprint)
     first, second, one, two = names[a], names[b], *heads
@@ -175,8 +175,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
 
 
 def _one_row(data, runs, row, k) -> None:
-    name = f" {format.plain(data.row_names_test[row])}" if data.row_names_test is not None else ""
-    st.markdown(f"**Test row {row:,}**{name}")
+    st.markdown(f"**{selectors.test_row_name(data, row)}**")
     row_text.show(data, "test", row)
     for number, (column, (title, run)) in enumerate(zip(st.columns(2, gap="medium"), runs.items())):
         with column:

@@ -1,7 +1,5 @@
 """Which settings matter, by results and trials of sweeps, and which models are better over several data sets."""
 
-from typing import NamedTuple
-
 import pandas as pd
 import streamlit as st
 
@@ -112,27 +110,15 @@ def across(lines, measure: str) -> None:
         )
 
 
-class MeanRanks(NamedTuple):
-    """Which model has the best mean rank over data sets, and whether models differ."""
-
-    model: str
-    rank: float
-    test: str
-    p: float
-
-
-def facts(frame) -> MeanRanks:
-    """Return the answer of a table with a line for each data set and a column for each model."""
+def _sentence(frame, measure) -> str:
+    """Say which model has the best mean rank; ``frame`` has a line for each data set and a column for each model."""
     means = frame.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     if frame.shape[1] == 2:
-        return MeanRanks(means.index[0], means.iloc[0], "Wilcoxon", float(metrics.wilcoxon(frame).iloc[0, 1]))
-    return MeanRanks(means.index[0], means.iloc[0], "Friedman", metrics.friedman(frame).p_value)
-
-
-def _sentence(frame, measure) -> str:
-    answer = facts(frame)
-    significant = "significant" if answer.p < metrics.SURE else "not significant"
+        test, p = "Wilcoxon", float(metrics.wilcoxon(frame).iloc[0, 1])
+    else:
+        test, p = "Friedman", metrics.friedman(frame).p_value
+    significant = "significant" if p < metrics.SURE else "not significant"
     return (
-        f"**{format.plain(answer.model)}** has the best mean rank in {measure} over {len(frame)} data sets, "
-        f"{answer.rank:.2f}: {significant} ({answer.test}'s test, p = {answer.p:.2g})."
+        f"**{format.plain(means.index[0])}** has the best mean rank in {measure} over {len(frame)} data sets, "
+        f"{means.iloc[0]:.2f}: {significant} ({test}'s test, p = {p:.2g})."
     )

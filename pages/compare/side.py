@@ -1,7 +1,6 @@
 """Several results on one data set side by side: measures with intervals, head to tail, and settings."""
 
 import dataclasses
-import functools
 from typing import NamedTuple
 
 import pandas as pd
@@ -83,14 +82,12 @@ def show(picked: Compared, lines, choice, pictures) -> None:
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
     used = workspace.get("dataset")  # of which there may be no result yet
+    why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
+    of_two = lambda draw: draw if len(keys) > 1 else lambda: st.caption(why)  # noqa: E731
 
     def measures():
         _measures(keys, names, picked.styled(), file_name, listed.further_names(choice.more))
         _settings(keys, names, wanted)
-
-    def of_two(draw):
-        why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
-        return draw if len(keys) > 1 else functools.partial(st.caption, why)
 
     further = {}
     if several:  # the same tabs whatever is ticked and found: the browser draws anew what other ones have
@@ -212,7 +209,7 @@ def _buckets(keys, names, compared, file_name) -> None:
         k = fields.radio("Labels predicted", ks, "compare.buckets.k", ks[-1])
     left, right = st.columns(2, gap="medium")
     with left:
-        frame = of_runs.named(of_runs.buckets(keys, k), names)
+        frame = of_runs.named(of_runs.compared("buckets_side_by_side", keys, k), names)
         charts.show_figure(
             figures.buckets_compared(frame, measure, compared=compared),
             frame,
@@ -224,7 +221,7 @@ def _buckets(keys, names, compared, file_name) -> None:
         )
     with right:
         title, name = OF_BUCKETS[measure]
-        frame = of_runs.named(of_runs.bucket_differences(keys, f"{name}@{k}"), names)
+        frame = of_runs.named(of_runs.compared("differences_of_buckets", keys, f"{name}@{k}"), names)
         (first,) = figures.cut_apart([names[keys[0]]], of_runs.NAME).values()
         charts.show_figure(
             figures.differences(frame, f"{title}, better or worse than {first}", compared),

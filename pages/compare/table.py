@@ -50,10 +50,8 @@ def show(lines, choice, frame, compared) -> None:
     if marks := compared.marks():
         drawn["mark"] = lines["key"].map(marks)
         columns = {"mark": st.column_config.ImageColumn("Mark", width=50, help="In the figures above.")} | columns
-    ticked, before = set(chosen_keys()), []
-    for number, keys in enumerate(lines["keys"]):
-        if ticked.issuperset(keys):
-            before.append(number)
+    ticked = set(chosen_keys())
+    before = [number for number, keys in enumerate(lines["keys"]) if ticked.issuperset(keys)]
     shape = tuple(lines["key"]), choice.lines, st.session_state.get(UNTICKED, 0)
     key = f"compare.table.{hash(shape) & 0xFFFFFFFF:x}"
 
@@ -93,73 +91,51 @@ def _order(columns, choice) -> list[str]:
 
 def _empty(frame) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        of = format.count(len(frame), "result")
-        if frame["archived"].all():
-            st.caption(f"Showing 0 of {of}: all are archived. *Archived, too* shows them.", width="content")
-        else:
-            st.caption(f"Showing 0 of {of}.", width="content")
+        archived = frame["archived"].all()
+        why = ": all are archived. *Archived, too* shows them." if archived else "."
+        st.caption(f"Showing 0 of {format.count(len(frame), 'result')}{why}", width="content")
+        if not archived:
             st.button("Clear filters", key="compare.clear", icon=":material/filter_alt_off:", on_click=listed.clear)
 
 
 def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
-    frame = pd.DataFrame({"run": lines["title"]})
-    columns = {
-        choice.measure: tables.bar(choice.measure, 130, _meaning(choice.measure), "%.2f"),
-        "run": tables.text("Result", 240, run_names.footnote(lines["title"])),
-    }  # a phone shows both
-    if lines["fingerprint"].nunique() > 1:
-        frame["dataset"] = lines["dataset"]
-        columns["dataset"] = tables.text("Data set", 170)
-    frame["model"] = lines["model"]
-    columns["model"] = tables.text("Model", 100)
-    several = bool((lines["n"] > 1).any())
-    frame[choice.measure] = 100 * lines[choice.measure]
-    if several:
-        frame["spread"] = 100 * experiment.half_width(lines, choice.measure)
-        columns["spread"] = tables.number("±", SMALL, "%.2f", f"Of {choice.measure}, over seeds.")
-        frame["n"] = lines["n"]
-        columns["n"] = tables.number("Seeds", 58, "%d", "Results with these settings and other seeds.")
-    for name, (title, values, column, help) in _parameters(lines, choice).items():
-        frame[name] = values
-        columns[name] = column(title, width=max(70, min(160, 9 * len(title))), help=help)
-    for measure in (*listed.SHOWN, *listed.further_measures(choice.more)):
-        if measure != choice.measure:
-            frame[measure] = 100 * lines[measure]
-            columns[measure] = tables.number(measure, max(68, 9 * len(measure)), "%.2f", _meaning(measure))
-    for name in experiment.DECIDED:
-        times = 1 if name == "labels" else 100
-        frame[name] = times * lines[name]
-        title = "Labels a row" if name == "labels" else name
-        columns[name] = tables.number(title, 9 * len(title), "%.1f" if times == 1 else "%.2f", listed.OF_DECISION)
-    if lines["decision"].astype(bool).any():
-        frame["decision"] = lines["decision"].where(lines["decision"] != "", "after training")
-        columns["decision"] = tables.text("Decision", 130, listed.OF_DECISION)
-    for time in answer.TIMES if listed.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]:
-        frame[time], shape = lines[time], tables.amount_format(lines[time])
-        columns[time] = tables.number(*TIME[time][:2], shape, TIME[time][2])
-    frame["model_mb"] = lines["model_bytes"] / 1e6
-    columns["model_mb"] = tables.number(
-        "In memory, MB",
-        110,
-        tables.amount_format(frame["model_mb"]),
-        "The model; its size on disk is on the page Storage.",
-    )
-    if lines["training_bytes"].notna().any():
-        frame["training_mb"] = (lines["training_bytes"] / 1e6).round()
-        columns["training_mb"] = tables.number("Training, MB", 96, "%d", GROWN)
-    for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
-        if lines[name].astype(bool).any():
-            frame[name] = lines[name]
-            columns[name] = tables.text(title, width)
-    if lines["archived"].any():
-        frame["archived"] = ["archived" if value else "" for value in lines["archived"]]
-        columns["archived"] = tables.text("Archived", 80)
-    if lines["problem"].astype(bool).any():
-        frame["problem"] = lines["problem"]
-        columns["problem"] = tables.text("Cannot be read", 160)
-    frame["created"] = [format.moment(value) for value in lines["created"]]
-    columns["created"] = tables.moments("Trained")
-    return frame, columns
+    """Return the table and how its columns look; a column that would say nothing is left out."""
+    measure, several = choice.measure, bool((lines["n"] > 1).any())
+    named = lines["decision"].astype(bool)
+    times = answer.TIMES if listed.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]
+    megabytes, training = lines["model_bytes"] / 1e6, (lines["training_bytes"] / 1e6).round()
+    on_disk = "The model; its size on disk is on the page Storage."
+    others = [one for one in (*listed.SHOWN, *listed.further_measures(choice.more)) if one != measure]
+    every = [
+        (measure, 100 * lines[measure], tables.bar(measure, 130, _meaning(measure), "%.2f")),
+        ("run", lines["title"], tables.text("Result", 240, run_names.footnote(lines["title"]))),  # a phone shows both
+        ("dataset", lines["dataset"], tables.text("Data set", 170)),
+        ("model", lines["model"], tables.text("Model", 100)),
+        ("spread", 100 * experiment.half_width(lines, measure) if several else None,
+         tables.number("±", SMALL, "%.2f", f"Of {measure}, over seeds.")),
+        ("n", lines["n"], tables.number("Seeds", 58, "%d", "Results with these settings and other seeds.")),
+        *_parameters(lines, choice),
+        *((one, 100 * lines[one], tables.number(one, max(68, 9 * len(one)), "%.2f", _meaning(one))) for one in others),
+        *((one, 100 * lines[one], tables.number(one, 9 * len(one), "%.2f", listed.OF_DECISION))
+          for one in experiment.DECIDED if one != "labels"),
+        ("labels", lines["labels"], tables.number("Labels a row", 108, "%.1f", listed.OF_DECISION)),
+        ("decision", lines["decision"].where(named, "after training"),
+         tables.text("Decision", 130, listed.OF_DECISION)),
+        *((one, lines[one], tables.number(*TIME[one][:2], tables.amount_format(lines[one]), TIME[one][2]))
+          for one in times),
+        ("model_mb", megabytes, tables.number("In memory, MB", 110, tables.amount_format(megabytes), on_disk)),
+        ("training_mb", training, tables.number("Training, MB", 96, "%d", GROWN)),
+        ("tags", lines["tags"], tables.text("Tags", 100)),
+        ("note", lines["note"], tables.text("Note", 140)),
+        ("archived", lines["archived"].map({True: "archived", False: ""}), tables.text("Archived", 80)),
+        ("problem", lines["problem"], tables.text("Cannot be read", 160)),
+        ("created", [format.moment(value) for value in lines["created"]], tables.moments("Trained")),
+    ]  # fmt: skip
+    says = {"dataset": lines["fingerprint"].nunique() > 1, "spread": several, "n": several, "decision": named.any()}
+    says |= {"training_mb": training.notna().any()}
+    says |= {name: lines[name].astype(bool).any() for name in ("tags", "note", "archived", "problem")}
+    shown = [(name, values, column) for name, values, column in every if says.get(name, True)]
+    return pd.DataFrame({name: values for name, values, _ in shown}), {name: column for name, _, column in shown}
 
 
 def _meaning(measure: str) -> str:
@@ -167,23 +143,24 @@ def _meaning(measure: str) -> str:
     return f"In percent. {metrics.MEASURES[name + '@k'].explained}."
 
 
-def _parameters(lines, choice) -> dict:
+def _parameters(lines, choice) -> list[tuple]:
+    """Return the columns of parameters: name, values and how it looks."""
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
-    found, titles = {}, set()
-    for name, values in experiment.parameters(
-        lines, listed.EVERY in choice.more, seed=choice.lines == "result"
-    ).items():
+    found, titles = [], set()
+    every, seed = listed.EVERY in choice.more, choice.lines == "result"
+    for name, values in experiment.parameters(lines, every, seed=seed).items():
         label = known[name].label if name in known else name
         title = label.split(",")[0]
         title = f"{title} ({name})" if title in titles or title in listed.SHOWN else title
         titles.add(title)
-        help = f"{format.plain(label)} ({format.plain(name)})"
         given = [value for value in values if value is not None]
         if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
-            found[f"param.{name}"] = (title, pd.to_numeric(values), tables.number, help)
+            values, column = pd.to_numeric(values), tables.number
         else:
             texts = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
-            found[f"param.{name}"] = (title, texts, tables.text, help)
+            values, column = texts, tables.text
+        about = {"width": max(70, min(160, 9 * len(title))), "help": f"{format.plain(label)} ({format.plain(name)})"}
+        found.append((f"param.{name}", values, column(title, **about)))
     return found
 
 
