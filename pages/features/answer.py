@@ -1,7 +1,5 @@
 """The answer of the Features page: a sentence, cards, and the features of a label."""
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 
@@ -14,6 +12,11 @@ from xmlcore import figures
 BARS = (10, 15, 20, 50)  # numbers of features that can be drawn
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
 ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper": False}
+ABOUT_ORDERS = (
+    "A score says how much the label’s output would change with the feature, even if no row of the label has it. "
+    "Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. Which "
+    "features are selected does not change."
+)
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 MANY = 0.1  # share of the labels with few rows from which a card counts them
 KINDS = {  # title of the axis of scores, and which features are kept: ends a sentence that begins with "those"
@@ -30,29 +33,17 @@ KINDS = {  # title of the axis of scores, and which features are kept: ends a se
 }
 
 
-class Leading(NamedTuple):
-    """The features that matter most for a label."""
-
-    label: str | None  # None: for all labels together
-    features: list[str]  # the first three
-    score: str  # the ranking
-
-
-def leading(view, label) -> Leading:
+def sentence(view, label) -> str:
+    """Say which features matter most for a label."""
     table, score = view.features_of(label), f"the score of {view.selection.title}"
     if view.weighted:
         table, score = table[table["weighted_score"] > 0], f"{score} × share of the label’s rows"
-    name = None if view.selection.shared else view.data.label_name(label)
-    return Leading(name, table["name"].head(3).tolist(), score)
-
-
-def sentence(found: Leading) -> str:
-    whose = "all labels together" if found.label is None else f"**{format.plain(found.label)}**"
-    if not found.features:
+    whose = "all labels together" if view.selection.shared else f"**{format.plain(view.data.label_name(label))}**"
+    first = [f"**{format.plain(feature)}**" for feature in table["name"].head(3)]
+    if not first:
         return f"None of the features kept for {whose} occurs in its rows."
-    best = format.listed([f"**{format.plain(feature)}**" for feature in found.features])
-    matter = "matters" if len(found.features) == 1 else "matter"
-    return f"{best} {matter} most for {whose}, by {format.plain(found.score)}."
+    matter = "matters" if len(first) == 1 else "matter"
+    return f"{format.listed(first)} {matter} most for {whose}, by {format.plain(score)}."
 
 
 def cards(view) -> None:
@@ -147,18 +138,7 @@ def label_table(view, label) -> None:
 
 
 def choose_order(view) -> bool:
-    if not view.by_gradient:
-        return False
-    ways = list(ORDERS)
-    way = fields.radio(
-        "Ranked by",
-        ways,
-        "features.order",
-        help="A score says how much the label’s output would change with the feature, even if no row of the label has "
-        "it. Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. "
-        "Which features are selected does not change.",
-    )
-    return ORDERS[way]
+    return view.by_gradient and ORDERS[fields.radio("Ranked by", list(ORDERS), "features.order", help=ABOUT_ORDERS)]
 
 
 def choose_label(view) -> int:

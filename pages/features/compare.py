@@ -116,36 +116,28 @@ def warnings(messages) -> None:
         st.caption(f"And {format.count(len(messages) - WARNINGS, 'more warning')}.")
 
 
-def _file_end(comparison) -> str:
-    return f"{comparison.n_rows}rows-{comparison.frame['seed'].nunique()}seeds"
-
-
-def _lines(comparison, measure=None):
-    lines = comparison.frame if measure is None else comparison.frame[comparison.frame["measure"] == measure]
-    return lines.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
-
-
-def _made_on(comparison) -> str:
-    """Return on how many seeds and rows, for the caption of a figure."""
-    return (
-        f"{format.count(comparison.frame['seed'].nunique(), 'seed')}; {comparison.n_rows:,} of "
-        f"{comparison.n_train:,} training and {comparison.n_test_rows:,} of {comparison.n_test:,} test rows"
-    )
-
-
 def _boxes(view, comparison, measure):
     figure = figures.patterns_compared(comparison.frame, measure)
     if best := best_here(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]):
         st.markdown(sentence(best))
-    charts.show_figure(
-        figure,
-        _lines(comparison, measure),
-        f"{view.files}-compared-{format.file_name(measure)}-{_file_end(comparison)}",
+    text = (
         f"A box per method, a point per seed; each label keeps "
         f"{format.count(comparison.frame['n_features'].min(), 'feature')}. Dotted: all features. Differences smaller "
-        f"than the spread of the points mean little. On {_made_on(comparison)}.",
-        key="features.boxes",
+        "than the spread of the points mean little."
     )
+    _figure(view, comparison, measure, figure, "compared", text, "features.boxes")
+
+
+def _figure(view, comparison, measure, figure, kind, text, key):
+    """Show a figure of a measure of a comparison, and say on how many seeds and rows it was made."""
+    frame, seeds = comparison.frame[comparison.frame["measure"] == measure], comparison.frame["seed"].nunique()
+    made_on = (
+        f"On {format.count(seeds, 'seed')}; {comparison.n_rows:,} of {comparison.n_train:,} training and "
+        f"{comparison.n_test_rows:,} of {comparison.n_test:,} test rows."
+    )
+    frame = frame.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
+    file = f"{view.files}-{kind}-{format.file_name(measure)}-{comparison.n_rows}rows-{seeds}seeds"
+    charts.show_figure(figure, frame, file, f"{text} {made_on}", key=key)
 
 
 def best_here(lines, best) -> BestHere | None:
@@ -161,14 +153,12 @@ def sentence(best: BestHere) -> str:
 
 
 def _curve(view, comparison, measure):
-    charts.show_figure(
-        figures.score_against_share(comparison.frame, measure),
-        _lines(comparison, measure),
-        f"{view.files}-share-{format.file_name(measure)}-{_file_end(comparison)}",
+    text = (
         "The same measure when each label keeps more features; dotted: all features. Lines are means over seeds, bands "
-        f"go from the least to the greatest. On {_made_on(comparison)}.",
-        key="features.curve.figure",
+        "go from the least to the greatest."
     )
+    figure = figures.score_against_share(comparison.frame, measure)
+    _figure(view, comparison, measure, figure, "share", text, "features.curve.figure")
     _all_measures(view, comparison, "share")
 
 
@@ -195,22 +185,11 @@ def _table(view, comparison):
 def _all_measures(view, comparison, kind):
     charts.csv_button(
         "All measures, CSV",
-        lambda: _lines(comparison),
-        f"{view.files}-{kind}-{_file_end(comparison)}",
+        lambda: comparison.frame.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows),
+        f"{view.files}-{kind}-{comparison.n_rows}rows-{comparison.frame['seed'].nunique()}seeds",
         "All five measures of each method, share of the features and seed",
         key=f"all-measures-{kind}",
     )
-
-
-# --- other seeds ---
-
-
-class Stability(NamedTuple):
-    """How much of a selection another seed keeps."""
-
-    n_selected: int  # features that a label keeps
-    share: float  # of them, mean over pairs of seeds
-    by_chance: float
 
 
 def seeds(view) -> None:
@@ -231,7 +210,11 @@ def seeds(view) -> None:
 def _show_seeds(view, result):
     table, shared = _labels(view, result), view.selection.shared
     warnings(result.warnings)
-    st.markdown(in_words(stability(result)))
+    by_chance = 100 * result.n_selected / result.n_features
+    st.markdown(
+        f"Of {format.count(result.n_selected, 'feature')} that a label keeps, another seed keeps "
+        f"**{100 * result.share:.0f}\u00a0%** as well; by chance it would be {by_chance:.0f}\u00a0%."
+    )
     left, right = st.columns(2, gap="large")
     with left:
         charts.show_figure(
@@ -248,17 +231,6 @@ def _show_seeds(view, result):
         _cards(table, result)
         if not shared:
             _least_stable(view, table)
-
-
-def stability(result) -> Stability:
-    return Stability(result.n_selected, result.share, result.n_selected / result.n_features)
-
-
-def in_words(found: Stability) -> str:
-    return (
-        f"Of {format.count(found.n_selected, 'feature')} that a label keeps, another seed keeps "
-        f"**{100 * found.share:.0f}\u00a0%** as well; by chance it would be {100 * found.by_chance:.0f}\u00a0%."
-    )
 
 
 def _labels(view, result) -> pd.DataFrame:

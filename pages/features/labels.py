@@ -28,7 +28,15 @@ def labels_and_features(view) -> None:
     figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
     ending = "groups" if way == GROUPED else f"{which}-{len(labels)}labels{view.order_file}"
     charts.show_figure(figure, table, f"{view.files}-heat-{ending}", caption, key="features.heat.map", counted="cells")
-    _overlap(view, labels, which)
+    st.header("Overlap between labels")
+    if view.closest is None:
+        st.caption("There is only one label.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _overlap_heat(view, labels, which)
+    with right:
+        _pairs(view)
 
 
 def _choose(view):
@@ -74,22 +82,6 @@ def _heat(view, labels):
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption
 
 
-# --- overlap between labels ---
-
-
-def _overlap(view, labels, which: str) -> None:
-    """Draw a heat map of how alike labels are, and list the most alike pairs."""
-    st.header("Overlap between labels")
-    if view.closest is None:
-        st.caption("There is only one label.")
-        return
-    left, right = st.columns(2, gap="large")
-    with left:
-        _overlap_heat(view, labels, which)
-    with right:
-        _pairs(view)
-
-
 def _overlap_heat(view, labels, which):
     selection, data = view.selection, view.data
     table = frames.overlap_frame(selection.selected, selection.n_features, labels)
@@ -128,9 +120,6 @@ def _pairs(view):
         f"{format.count(n_compared, 'most frequent label')}, those with most in common first."
     )
     charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")
-
-
-# --- all that is kept ---
 
 
 def all_labels(view) -> None:

@@ -13,7 +13,7 @@ from pages.shared import door, fields, sections
 
 
 def draw(ready) -> None:
-    view = ShownSelection(ready.data, ready.fingerprint, ready.name, ready.run, ready.key, ready.records)
+    view = ShownSelection(ready)
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
@@ -23,7 +23,7 @@ def draw(ready) -> None:
         ready.choose("Selection shown")
     with left:
         answer.bars(view, label)
-    sentence.markdown(answer.sentence(answer.leading(view, label)))
+    sentence.markdown(answer.sentence(view, label))
     with cards:
         answer.cards(view)
     answer.label_table(view, label)

@@ -1,7 +1,5 @@
 """A model on the selected features, beside the same model on all features."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,15 +8,6 @@ from pages.shared import fields, format, settings, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_names
 from xmlcore import experiment
-
-
-class OnSelected(NamedTuple):
-    """A model on the selected features beside the same model on all features."""
-
-    model: str
-    selected: float  # P@1 in percent
-    all: float
-    size: float  # of the model, as a multiple of the one on all features
 
 
 def show(view) -> None:
@@ -41,27 +30,16 @@ def _choose_training(view):
     selection = view.selection
     options, titles = _models(view)
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    chosen = fields.choice(
-        "Model",
-        titles,
-        f"features.model {view.fingerprint[:8]}",
-        place=left,
-        help="Results of the Train page, and all models with their default settings.",
-    )
+    about = "Results of the Train page, and all models with their default settings."
+    chosen = fields.choice("Model", titles, f"features.model {view.fingerprint[:8]}", place=left, help=about)
     model, params = options[chosen]
     default = selection.n_selected
     if not selection.shared:
         default = experiment.fitting_depth(selection.selected, selection.n_features // 2)
-    m = fields.whole(
-        f"Features per label, 1 to {selection.n_selected:,}",
-        1,
-        selection.n_selected,
-        f"features.best {view.key[:8]}",
-        default,
-        place=middle,
-        help="How many of each label’s features, the best first, go into the union; at first so many that the "
-        "union has at most half of all features.",
-    )
+    label, most, key = f"Features per label, 1 to {selection.n_selected:,}", selection.n_selected, view.key[:8]
+    about = "How many of each label’s features, the best first, go into the union; at first so many that the union "
+    about += "has at most half of all features."
+    m = fields.whole(label, 1, most, f"features.best {key}", default, place=middle, help=about)
     per_label = False
     if model == "OneVsRest" and params["noise_sigma"] == 0 and not selection.shared:
         only = "Each label’s classifier learns from that label’s features only, in place of the union."
@@ -90,7 +68,12 @@ def _compare(view, result):
         for k in results.ks(view.data.n_labels)
     ]
     table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
-    st.markdown(sentence(reduced(result, table)))
+    first, sizes = table.set_index("measure").reindex(["P@1"]).iloc[0], result.numbers["model_bytes"]
+    st.markdown(
+        f"On the selected features **{format.plain(result.model)}** has P@1 = **{first['selected']:.2f}\u00a0%**, on "
+        f"all {first['all']:.2f}\u00a0%; its model is **{sizes['selected'] / max(1, sizes['all']):.2g} times** as "
+        "large."
+    )
     _cards(result)
     digits = {"format": "%.2f", "width": 100}
     tables.show(
@@ -113,20 +96,6 @@ def _compare(view, result):
         result.measures,
         f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}",
         "All measures at 1 to 5 on all and on selected features",
-    )
-
-
-def reduced(result, table) -> OnSelected:
-    """Return P@1 and size; ``table`` has measures in percent."""
-    first = table.set_index("measure").reindex(["P@1"]).iloc[0]
-    sizes = result.numbers["model_bytes"]
-    return OnSelected(result.model, first["selected"], first["all"], sizes["selected"] / max(1, sizes["all"]))
-
-
-def sentence(found: OnSelected) -> str:
-    return (
-        f"On the selected features **{format.plain(found.model)}** has P@1 = **{found.selected:.2f}\u00a0%**, on all "
-        f"{found.all:.2f}\u00a0%; its model is **{found.size:.2g} times** as large."
     )
 
 

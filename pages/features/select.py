@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.features.view import few_steps, plan
-from pages.shared import actions, door, fields, format, forms, fragments, jobs, settings, tasks
+from pages.shared import actions, door, fields, format, forms, fragments, jobs, server, settings, tasks
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -132,34 +132,26 @@ def _n_features(data):
         right.number_input(f"Number, 1 to {d:,}", step=1, **kept)
 
 
-def _params(data, method) -> dict:
-    share = st.session_state["features.way"] == "share"
-    kept = st.session_state["features.share"] if share else st.session_state[f"features.count {data.n_features}"]
-    params = forms.values(method, experiment.SELECTORS[method], skip=("n_features",))
-    return params | {"n_features": float(kept) if share else int(kept)}
-
-
-def _problems(data, fingerprint, method, params) -> list[str]:
-    problems = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
-    kept, d = params["n_features"], data.n_features
-    if isinstance(kept, float) and not 0 < kept <= 1:
-        problems.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
-    if isinstance(kept, int) and not 1 <= kept <= d:
-        problems.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
-    if method == "ChiSquared" and data.X_train.nnz and data.X_train.data.min() < 0:
+def _task(data, fingerprint, method):
+    """Return the task that selects with these settings, or None, and what is wrong with them."""
+    params, d = forms.values(method, experiment.SELECTORS[method], skip=("n_features",)), data.n_features
+    problems = forms.problems(experiment.SELECTORS[method], params)
+    if st.session_state["features.way"] == "share":
+        kept = float(st.session_state["features.share"])
+        if not 0 < kept <= 1:
+            problems.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
+    else:
+        kept = int(st.session_state[f"features.count {d}"])
+        if not 1 <= kept <= d:
+            problems.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
+    if method == "ChiSquared" and server.has_negative_values(fingerprint):
         problems.append("Chi-squared needs values of at least 0, and this data set has negative values.")
+    params["n_features"] = kept
     if not problems:
         try:
             plan(fingerprint, method, params)
         except (ValueError, TypeError) as error:
             problems = [settings.in_form(method, str(error))]
-    return problems
-
-
-def _task(data, fingerprint, method):
-    """Return the task that selects with these settings, or None, and what is wrong with them."""
-    params = _params(data, method)
-    problems = _problems(data, fingerprint, method, params)
     return None if problems else tasks.select_task(fingerprint, method, params), problems
 
 
@@ -174,10 +166,8 @@ def _cost(task, problems, shown, pressed):
     else:
         planned = plan(task.fingerprint, task.params["method"], task.params["params"])
         scoring = f", scores are {planned['scoring']}" if "scoring" in planned else ""
-        takes = (
-            f"Takes {format.size(planned['bytes'])} of memory{tasks.time_in_brackets(task, unknown=False)}{scoring}."
-        )
-        st.caption(f"{takes} {few_steps(planned)}")
+        takes = f"{format.size(planned['bytes'])} of memory{tasks.time_in_brackets(task, unknown=False)}"
+        st.caption(f"Takes {takes}{scoring}. {few_steps(planned)}")
 
 
 def _select(data, fingerprint, method):

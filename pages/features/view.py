@@ -16,13 +16,14 @@ FEW_ROWS = 5  # a label of at most this many training rows has few
 class ShownSelection:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
-    def __init__(self, data, fingerprint, name, selection, key, past):
-        self.data, self.fingerprint, self.name = data, fingerprint, name
-        self.selection, self.key, self.past = selection, key, past
-        self.weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
-        self.n_bars = 15  # features drawn, likewise
+    weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
+    n_bars = 15  # features drawn, likewise
+
+    def __init__(self, ready):
+        self.data, self.fingerprint, self.name = ready.data, ready.fingerprint, ready.name
+        self.selection, self.key, self.past = ready.run, ready.key, ready.records
         # How names of downloaded files begin.
-        self.files = f"{format.file_name(name)}-{format.file_name(selection.title)}-{key[:6]}"
+        self.files = f"{format.file_name(self.name)}-{format.file_name(self.selection.title)}-{self.key[:6]}"
 
     def named_features(self, table):
         """Return the table with a column ``name`` for its features."""

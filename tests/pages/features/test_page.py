@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.features import answer, compare, labels
-from pages.features import view as features_view
-from pages.shared import server, style
+from pages.features import compare
+from pages.shared import server
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, titles, train, word_data
@@ -42,13 +41,6 @@ def key(ready):
 @pytest.fixture
 def found(key):
     return experiment.load("select", key)
-
-
-def test_labels_of_few_rows_are_counted_on_a_card(page, monkeypatch):
-    assert "Labels of few rows" not in page.metrics()
-    rows = np.asarray(word_data().Y_train.sum(axis=0)).ravel()
-    monkeypatch.setattr(features_view, "FEW_ROWS", int(np.sort(rows)[1]))
-    assert page.run().metrics()["Labels of few rows"] == "2 of 8"
 
 
 def test_a_selection_of_another_workspace_is_at_once_there(ready):
@@ -130,13 +122,6 @@ def test_a_feature_of_no_row_is_only_best_in_the_papers_ranking(misled):
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
 
 
-def test_features_that_are_drawn_are_counted(page, monkeypatch):
-    monkeypatch.setattr(answer, "BARS", (1, 15))
-    page.run().set("features.drawn", 1)
-    assert re.search("Showing 1 of [2-4] kept features", page.text())
-    assert "Showing 1 of 4 kept features." in page.set("features.order", "Score alone, as in the paper").text()
-
-
 @pytest.mark.sections("Labels and features", "Other seeds")
 def test_other_selections_are_described_by_what_they_are(ready):
     select(ready, attribution="deeplift")
@@ -153,13 +138,6 @@ def test_other_selections_are_described_by_what_they_are(ready):
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
     making.select(ready, "ChiSquared", data=bare, n_features=2)
     assert ready.go("features").metrics()["Kept per label"] == "2 of 24"
-
-
-@pytest.mark.sections("Other methods")
-def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
-    estimate(monkeypatch, "compare_selections", 1.0)
-    page.set("features.methods", ["Chi-squared"])
-    page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
 
 
 def test_the_form_selects_by_another_method_and_a_count(page):
@@ -197,24 +175,8 @@ def test_chi_squared_refuses_negative_values(page, monkeypatch):
     data = word_data()
     odd = datasets.Dataset("odd", -data.X_train, data.Y_train, data.X_test, data.Y_test)
     monkeypatch.setattr(server, "dataset", lambda fingerprint: odd)
-    page.run()
-    page.set("features.method", "ChiSquared")
+    page.run().set("features.method", "ChiSquared")
     assert any("needs values of at least 0" in error.value for error in page.at.error)
-
-
-@pytest.mark.sections("Labels and features")
-def test_one_label_has_nothing_in_common_with_others(ready):
-    data = word_data()
-    one = datasets.Dataset("one", data.X_train, data.Y_train[:, [0]], data.X_test, data.Y_test[:, [0]])
-    making.select(ready, "ChiSquared", one)
-    assert ready.go("features").at.selectbox(key="features.heat").options == [labels.FREQUENT, labels.GROUPED]
-
-
-@pytest.mark.sections("Labels and features")
-def test_heat_maps_are_wide_enough_on_a_phone(page):
-    for key in ("features.heat.map", "features.overlap"):
-        assert any(chart.proto.id.endswith(key) for chart in page.at.get("plotly_chart"))
-        assert f"st-key-{key.replace('.', '-')}]" in style.WIDE
 
 
 @pytest.mark.sections("Labels and features")
