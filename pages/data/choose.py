@@ -17,9 +17,8 @@ def dataset(fingerprint) -> None:
     """Show the list of data sets."""
     opened = workspace.get("known")
     wanted = workspace.get("wanted") if jobs.active("prepare") else None
-    keys = {fp: f"{entry['source']} {fp}" for fp, entry in opened.items()}
-    keys |= {fp: f"catalog {dataset_list.catalog_name(entry)}" for fp, entry in opened.items()
-             if entry["source"] == "catalog"}  # fmt: skip
+    own = {fp: dataset_list.catalog_name(entry) if entry["source"] == "catalog" else fp for fp, entry in opened.items()}
+    keys = {fp: f"{entry['source']} {own[fp]}" for fp, entry in opened.items()}
     names = [entry.name for entry in datasets.catalog() if not entry.published]
     names += [wanted] if wanted in published.names() else []
     titles = {f"catalog {name}": f"{name} ({dataset_list.of_catalog(name)})" for name in names}

@@ -115,26 +115,17 @@ def _statistics(opened):
 
 
 def one(opened: dict, used) -> None:
-    options = list(opened)
-    fingerprint = st.selectbox(
-        "Data set to rename, convert or remove",
-        options,
-        index=options.index(used) if used in options else 0,
-        format_func=lambda fp: opened[fp]["name"],
-        key=f"manage.one.{used}",  # a new box, with the data set in use chosen, when that is another one
-    )
-    name = opened[fingerprint]["name"]
+    names = {fingerprint: entry["name"] for fingerprint, entry in opened.items()}
+    about = {"index": list(names).index(used) if used in names else 0, "format_func": names.get}
+    # A new box, with the data set in use chosen, when that is another one.
+    fingerprint = st.selectbox("Data set to rename, convert or remove", names, key=f"manage.one.{used}", **about)
+    name = names[fingerprint]
     left, middle, right = st.columns(3, gap="medium")
     with left:
         key, most = f"manage.name.{fingerprint}.{name}", max(dataset_list.LONGEST_NAME, len(name))  # a number is added
         new = st.text_input("New name", value=name, max_chars=most, key=key)
-        actions.button(
-            "Rename",
-            key="manage.rename",
-            disabled=not new.strip() or new.strip() == name,
-            on_click=dataset_list.rename_dataset,
-            args=(fingerprint, new),
-        )
+        take = {"on_click": dataset_list.rename_dataset, "args": (fingerprint, new)}
+        actions.button("Rename", key="manage.rename", disabled=not new.strip() or new.strip() == name, **take)
     with middle:
         _convert(fingerprint, name)
     with right:

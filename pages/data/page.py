@@ -1,13 +1,13 @@
 """The Data page: what is in the data set, and which one is in use.
 
-answer.py has the panel of a first visit, the first sentence and the cards, frequency.py the curve. choose.py has the
+answer.py has the panel of a first visit, the first sentence and the cards, sizes.py the curve. choose.py has the
 list of data sets, the ways to get more, and what can be done with one; manage.py compares, renames, converts and
 removes them, forms/ makes them. Each section is a file, and statistics.py computes what they need.
 """
 
 import streamlit as st
 
-from pages.data import alike, answer, choose, frequency, labels, problems, rows, sizes, statistics, together
+from pages.data import alike, answer, choose, labels, problems, rows, sizes, statistics
 from pages.shared import door, format, sections
 
 
@@ -28,16 +28,16 @@ def draw(ready) -> None:
         return
     examination = statistics.examination(fingerprint)
     with left:
-        frequency.curve(data, described, fingerprint, name)
+        sizes.curve(data, described, fingerprint, name)
     with wrong:
         problems.in_short(data, described, examination)
     further = {
         "Rows": lambda: rows.show(data, fingerprint),
         "All labels": lambda: labels.show(data, described.labels, examination, name),
-        "Frequency": lambda: frequency.show(data, described, fingerprint, name),
+        "Frequency": lambda: sizes.show_frequency(data, described, fingerprint, name),
         "Size": lambda: sizes.show(described, examination, fingerprint, name),
         "Train and test": lambda: alike.show(data, described, examination, name),
-        "Labels together": lambda: together.show(data, examination, fingerprint, name),
+        "Labels together": lambda: labels.show_pairs(data, examination, fingerprint, name),
         problems.TITLE: lambda: problems.show(data, described, examination, name),
     }
     with below:

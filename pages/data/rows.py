@@ -24,15 +24,10 @@ def show(data, fingerprint) -> None:
         help="Finds rows that have these characters in this order, in upper or lower case.",
     )
     found = tables.find_rows(data, part, query)
-    with button_box:
-        shown = _looked_at(part, found)
-        st.button(
-            "Random row",
-            on_click=_look_at_random_row,
-            args=(fingerprint, part, found, shown),
-            disabled=found.size < 2,
-            width="stretch",
-        )
+    row = getattr(now(), part)
+    shown = row if row is not None else int(found[0]) if found.size else 0
+    take = {"on_click": _look_at_random_row, "args": (fingerprint, part, found, shown)}
+    button_box.button("Random row", disabled=found.size < 2, width="stretch", **take)
     if found.size == 0:
         st.info(f"No {part} row has “{format.plain(query)}” in it. Try a shorter part of a name.")
         return
@@ -59,11 +54,6 @@ def show(data, fingerprint) -> None:
         st.caption(f"{counted}. Tick one to see its features; the row looked at last comes first.")
     with right:
         _one_row(data, X, Y, names, part, row)
-
-
-def _looked_at(part, found) -> int:
-    row = getattr(now(), part)
-    return row if row is not None else int(found[0]) if found.size else 0
 
 
 def _listed(fingerprint, part, query, found):

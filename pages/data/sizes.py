@@ -1,11 +1,12 @@
-"""How large the data set is: numbers per row and per label, and all of its statistics as a file."""
+"""How large the data set is, how often its labels occur, and all of its statistics as a file."""
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import server, tables
+from pages.shared import format, server, tables
 from pages.shared.figures import charts
 from xmlcore import figures
+from xmlcore.metrics.buckets import MEANING
 
 # Columns of numbers by their names in the description: title, and help.
 SPREAD = {
@@ -65,3 +66,75 @@ def statistics(described, examination) -> pd.DataFrame:
     """Return all numbers that describe a data set: ``statistic``, ``value``; ``examination`` may be None."""
     numbers = described.summary | ({} if examination is None else examination.summary)
     return pd.DataFrame({"statistic": list(numbers), "value": list(numbers.values())})
+
+
+def show_frequency(data, described, fingerprint, name) -> None:
+    st.header("How often does a label occur?")
+    if data.Y_train.nnz:
+        _balance_cards(described.summary)
+    ratios = described.labels["irlbl"]
+    if ratios.notna().any():
+        figure = of_labels(fingerprint, "imbalance_ratios")
+        text = (
+            "IRLbl is the number of rows of the most frequent label, divided by those of a label, in training and test "
+            "rows. Each bar counts the labels whose IRLbl lies between the two ends of the bar. Half of the labels "
+            f"have at most {ratios.median():,.1f}.{_without_rows(figure)}"
+        )
+        frame = described.labels[["label", "name", "irlbl"]]
+        charts.show_figure(figure, frame, f"{name}-imbalance", text)
+
+
+def curve(data, described, fingerprint, name) -> None:
+    """Draw how many training rows each label has, from the most frequent one to the rarest."""
+    if not data.Y_train.nnz:
+        st.caption("No training row has a label, so there is nothing to draw.")
+        return
+    figure = of_labels(fingerprint, "label_frequency")
+    meta = figure.layout.meta
+    text = f"Each point is a label, most frequent first. {MEANING}{_without_rows(figure)}"
+    if meta["shown"] < meta["total"]:
+        text += f" Showing {meta['shown']:,} of {meta['total']:,} labels as points; the curve passes through all."
+    charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
+
+
+@server.shared()
+def of_labels(fingerprint, function):
+    """Return the figure that a function of :mod:`xmlcore.figures` makes of the table of labels."""
+    return getattr(figures, function)(server.description(fingerprint).labels)
+
+
+def _without_rows(figure) -> str:
+    without = figure.layout.meta["without_rows"]
+    return f" {format.count(without, 'label')} without a row cannot be drawn." if without else ""
+
+
+def _balance_cards(summary):
+    n_labels = sum(summary[f"n_labels_{bucket}"] for bucket in ("head", "torso", "tail"))
+    numbers = {bucket: summary[f"n_labels_{bucket}"] for bucket in ("head", "tail")}
+    tables.cards(
+        [
+            *(
+                (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / n_labels))
+                for bucket, number in numbers.items()
+            ),
+            (
+                "Mean imbalance (IRLbl)",
+                f"{summary['irlbl_mean']:,.1f}",
+                "How many times rarer a label is than the most frequent one, mean over labels, in training and test "
+                f"rows together; for the rarest label it is {summary['irlbl_max']:,.0f}. Charte et al. 2015.",
+            ),
+            (
+                "SCUMBLE",
+                f"{summary['scumble']:.3f}",
+                "Whether rare labels stand on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
+                "repeating rows with rare labels balances nothing. Mean over rows. Charte et al. 2019.",
+            ),
+            (
+                "Missing labels (a guess)",
+                f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%",
+                "Share of the true labels that are likely to be missing from training rows, about "
+                f"{round(summary['n_missing_estimate']):,}. By the propensity model of Jain et al. 2016, fitted to "
+                "Wikipedia and Amazon: for other data a rough guess.",
+            ),
+        ]
+    )

@@ -92,15 +92,9 @@ class ChosenFiles:
         if file is not None:
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
-                st.button(
-                    "Clear",
-                    key=f"{key}.clear",
-                    on_click=self._clear,
-                    args=(field,),
-                    type="tertiary",
-                    icon=":material/close:",
-                    help=f"{label}: do not use {format.plain(file.name)} any more",
-                )
+                about = f"{label}: do not use {format.plain(file.name)} any more"
+                take = {"on_click": self._clear, "args": (field,), "help": about}
+                st.button("Clear", key=f"{key}.clear", type="tertiary", icon=":material/close:", **take)
         return file
 
     def waits(self) -> bool:
@@ -180,15 +174,11 @@ def show(form: Form, *about) -> Request | None:
     waits = request is not None and (request.waits or _runs(form, request))
     if request is not None and isinstance(request.task, Task) and request.start is None:
         _estimate(request.task)
-    actions.button(
-        ("Being read" if form.chosen else "Being made") if waits and not request.button else
-        (request.button if request is not None and request.button else form.button),
-        type="primary",
-        disabled=request is None or waits,
-        key=f"{form.key}.make",
-        on_click=st.session_state.update,  # Streamlit forgets a press when another event interrupts the run
-        args=({form.pressed: True},),
-    )  # fmt: skip
+    waiting = "Being read" if form.chosen else "Being made"
+    text = (request and request.button) or (waiting if waits else form.button)
+    # Remembered until then: Streamlit forgets a press when another event interrupts the run.
+    take = {"on_click": st.session_state.update, "args": ({form.pressed: True},)}
+    actions.button(text, type="primary", key=f"{form.key}.make", disabled=request is None or waits, **take)
     if request is not None and st.session_state.get(form.pressed):
         _make(form, request)
     if form.chosen is not None:
@@ -271,9 +261,8 @@ def _estimate(task):
     st.caption(f"It takes {time}{format.size(estimate.bytes)} of memory.")
     free = free_bytes()
     if free is not None and estimate.bytes > free:
-        st.warning(
-            f"This machine has {format.size(free)} of free memory. Make a smaller data set.", icon=":material/memory:"
-        )
+        text = f"This machine has {format.size(free)} of free memory. Make a smaller data set."
+        st.warning(text, icon=":material/memory:")
 
 
 def _make(form, request):

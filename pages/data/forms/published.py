@@ -12,6 +12,13 @@ from xmlcore.datasets.registry import downloaded
 FIRST = "eurlex-4k"  # what is shown on a first visit
 TABLE_HEIGHT = 320  # pixels
 BY_HAND = "Without a network, or if the download fails"
+OFFERS = {  # texts of the button that gets a data set, by how far it is
+    "in use": "In use",
+    "being made ready": "Being made ready",
+    "ready": "Use {}",
+    "file is here": "Read the file of {}",
+    "to download": "Download {}",
+}
 
 
 def entries() -> dict:
@@ -28,10 +35,9 @@ def _fields() -> form.Request:
     rows = {name: f"{name} – {entry.row}, {format.count(entry.n_labels, 'label')}" for name, entry in offered.items()}
     name = fields.choice("Published data set", rows, "known.name", FIRST)
     _about(offered[name])
-    label, waits = _offer(name)
-    return form.Request(
-        experiment.task("prepare", {}, {"name": name}), start=lambda: use(name), button=label, waits=waits
-    )
+    state, task = state_of(name), experiment.task("prepare", {}, {"name": name})
+    label, waits = OFFERS[state].format(name), state in ("in use", "being made ready")
+    return form.Request(task, start=lambda: use(name), button=label, waits=waits)
 
 
 FORM = form.Form("known", "prepare", "Download", "The data set could not be made ready:", _fields)
@@ -67,19 +73,6 @@ def _about(entry):
     st.caption(
         format.plain(f"{entry.source} {checked} No licence is stated. Please cite: {entry.citation}"),
     )
-
-
-def _offer(name) -> tuple[str, bool]:
-    """Return the text of the button that gets a data set, and whether there is nothing to press now."""
-    offers = {
-        "in use": "In use",
-        "being made ready": "Being made ready",
-        "ready": f"Use {name}",
-        "file is here": f"Read the file of {name}",
-        "to download": f"Download {name}",
-    }
-    state = state_of(name)
-    return offers[state], state in ("in use", "being made ready")
 
 
 def state_of(name) -> str:

@@ -41,7 +41,9 @@ def _fields() -> form.Request:
         step=about.step,
         help=f"{about.help} {known} has about {own:g}.",
     )
-    label_noise, seed = _more()
+    with st.popover("More settings", icon=":material/tune:", width="content"):
+        label_noise = fields.percent(MADE.parameter("label_noise"), "made.label_noise", step=5)
+        seed = fields.described(MADE.parameter("random_state"), "made.seed")
     params = {"shape": shape} | experiment.scaled(shape, share / 100)
     params |= {"label_exponent": tail, "feature_noise": noise, "label_noise": label_noise, "random_state": seed}
     task = experiment.task("synthetic", {}, params)
@@ -50,13 +52,6 @@ def _fields() -> form.Request:
     wide = f"{format.count(sizes['n_features'], 'feature')} and {format.count(sizes['n_labels'], 'label')}"
     st.markdown(f"This makes **{rows}**, {wide}.")
     return form.Request(task)
-
-
-def _more() -> tuple[float, int]:
-    with st.popover("More settings", icon=":material/tune:", width="content"):
-        label_noise = fields.percent(MADE.parameter("label_noise"), "made.label_noise", step=5)
-        seed = fields.described(MADE.parameter("random_state"), "made.seed")
-    return label_noise, seed
 
 
 FORM = form.Form("made", "synthetic", "Make the data set", "The data set could not be made:", _fields)

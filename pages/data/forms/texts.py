@@ -56,15 +56,8 @@ def _seen(kind, function, file, **options):
         return error, None
 
 
-def may_be_encoded_otherwise(train) -> bool:
-    """Return whether a file cannot be read as UTF-8."""
-    found, _ = _seen("utf-8", datasets.guess_columns, train, encoding="utf-8")
-    fault = getattr(found, "fault", None)
-    return fault is not None and (fault.argument == "encoding" or fault.found.startswith("it is UTF-"))
-
-
 def holds_texts(train, beginning) -> bool:
-    """Return whether a file has a column of texts, by its beginning, as ``label_choice.look_at`` returns it."""
+    """Return whether a file has a column of texts, by its beginning, as ``upload.look_at`` returns it."""
     if getattr(beginning, "format", "csv") != "csv":
         return False
     guess, notes = _seen("of the other form", datasets.guess_columns, train)
@@ -143,18 +136,15 @@ def _column_fields(guess, key) -> dict | None:
         without = "It has no labels to learn from: write them beside the texts, in a second column."
         st.info("Choose the column of the texts and that of the labels." if len(names) > 1 else without)
         return None
-    several = len(labels) > 1
+    several, between = len(labels) > 1, {"auto": "as the cells suggest"} | BETWEEN
+    if not several and any(isinstance(row.get(labels[0]), (list, tuple)) for row in guess.rows):
+        between[NONE] = "nothing: the cells have lists"  # of Parquet or JSON, not written as text
     with right:
-        allowed = ["auto", *BETWEEN]
-        first = guess.separator if labels == [guess.labels] else "auto"
-        between = BETWEEN
-        if not several and any(isinstance(row.get(labels[0]), (list, tuple)) for row in guess.rows):
-            between = BETWEEN | {NONE: "nothing: the cells have lists"}  # of Parquet or JSON, not written as text
         separator = st.selectbox(
             "Between labels",
-            allowed,
-            index=allowed.index(first),
-            format_func=lambda mark: "as the cells suggest" if mark == "auto" else between[mark],
+            list(between),
+            index=list(between).index(guess.separator if labels == [guess.labels] else "auto"),
+            format_func=between.get,
             key=f"{key}.between.{'-'.join(labels)}",
             disabled=guess.binary and several,
             help="What stands between two labels of a cell. Lists, [“a”, “b”], need none.",
@@ -169,12 +159,8 @@ def _column_fields(guess, key) -> dict | None:
 
 def _first_documents(texts, label_lists, notes, key):
     """Show the first documents as they will be read, and what is unusual about them."""
-    frame = pd.DataFrame(
-        {
-            "text": [text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in texts[:SHOWN]],
-            "labels": label_lists[:SHOWN],
-        }
-    )
+    shown = [text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in texts[:SHOWN]]
+    frame = pd.DataFrame({"text": shown, "labels": label_lists[:SHOWN]})
     columns = {
         "text": st.column_config.TextColumn("Text", width=520),
         "labels": st.column_config.ListColumn("Labels", width=420),
@@ -244,7 +230,9 @@ def _fields() -> form.Request | None:
 def _encoding(train) -> str:
     """Return how the text of the files is encoded; the field is shown if that is not the usual one, or in question."""
     key = f"{FILES.key('encoding')}.{train.file_id}"
-    if not may_be_encoded_otherwise(train) and st.session_state.get(key, "utf-8") == "utf-8":
+    fault = getattr(_seen("utf-8", datasets.guess_columns, train, encoding="utf-8")[0], "fault", None)
+    is_other = fault is not None and (fault.argument == "encoding" or fault.found.startswith("it is UTF-"))
+    if not is_other and st.session_state.get(key, "utf-8") == "utf-8":
         return "utf-8"
     return st.selectbox(
         "Encoding",

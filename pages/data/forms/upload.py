@@ -21,6 +21,9 @@ TITLES = {
     NAMED: "columns that I name",
     LISTED: "one column that lists them",
 }
+# Files in an archive, by their role: of rows, and of the numbers of rows.
+OF_ROWS = {"train": "training rows", "test": "test rows", "labels": "labels", "test_labels": "labels of the test rows"}
+OF_NUMBERS = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
 MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole list
 
 
@@ -61,21 +64,16 @@ def _fields(fingerprint) -> form.Request | None:
             "If the features and the labels are in two files: the labels as npz or npy, CSV with columns of 0 and 1, "
             "or text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
         )
-    test_label_file = None
+    test_label_file, about = None, "Text, one name per line, in the order of the ids."
     with right:
         if test is not None and label_file is not None and kind != "arff":
-            test_label_file = FILES.uploader(
-                "test_label_file", "Label file of the test rows", "The labels of the rows of the test file."
-            )
+            of_rows = "The labels of the rows of the test file."
+            test_label_file = FILES.uploader("test_label_file", "Label file of the test rows", of_rows)
     left, right = st.columns(2)
     with left:
-        label_names = FILES.uploader(
-            "labels", "Label names (optional)", "Text, one name per line, in the order of the ids."
-        )
+        label_names = FILES.uploader("labels", "Label names (optional)", about)
     with right:
-        feature_names = FILES.uploader(
-            "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
-        )
+        feature_names = FILES.uploader("features", "Feature names (optional)", about)
     name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
     if train is None:
         return None
@@ -86,7 +84,7 @@ def _fields(fingerprint) -> form.Request | None:
         "feature_names": feature_names,
     }
     task, files = reading(train, test, **others, **options)
-    name = name or dataset_list.file_name(form.names_of(files)) or relation(train)
+    name = name or dataset_list.file_name(form.names_of(files)) or getattr(look, "relation", "")  # of an ARFF file
     return form.Request(task, files, name)
 
 
@@ -105,24 +103,12 @@ def look_at(file):
         return error
 
 
-def relation(file) -> str:
-    """Return what a chosen ARFF file calls its data; empty if that says nothing, or for other files."""
-    return getattr(look_at(file), "relation", "")
-
-
 def describe_file(beginning, file, has_label_file: bool) -> None:
     name = format.plain(file.name)
     if not isinstance(beginning, Look):
         return  # the message comes when the files are read
     if beginning.inside:
-        parts = {
-            "train": "training rows",
-            "test": "test rows",
-            "labels": "labels",
-            "test_labels": "labels of the test rows",
-        }
-        if "train_rows" in beginning.inside:
-            parts = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
+        parts = OF_NUMBERS if "train_rows" in beginning.inside else OF_ROWS
         named = {words: beginning.inside[role] for role, words in parts.items() if role in beginning.inside}
         shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
         st.caption(f"{name} is an archive: {', '.join(shown)}.")
@@ -141,12 +127,8 @@ def _about(beginning, has_label_file) -> str:
     if sizes is not None:
         return f"XMLC text with features alone: {sizes[0]:,} rows, {sizes[1]:,} features.{lacks}"
     if columns is None:
-        kinds = {
-            "svmlight": "svmlight text, without a header.",
-            "arff": "an ARFF file.",
-            "npz": "a NumPy archive (npz).",
-        }
-        return kinds.get(beginning.format, f"a file in the format {beginning.format}.") + lacks
+        kinds = {"svmlight": "svmlight text, without a header", "arff": "an ARFF file", "npz": "a NumPy archive (npz)"}
+        return f"{kinds.get(beginning.format, f'a file in the format {beginning.format}')}.{lacks}"
     if beginning.format == "csv":
         return f"a table of {format.count(len(columns), 'column')}."
     if said:
@@ -183,34 +165,20 @@ def _which(beginning, how, noun, key):
     if how in (LAST, FIRST):
         most = max(1, len(beginning.columns) - 1) if beginning.columns else None
         likely = abs(beginning.n_likely) if (beginning.n_likely < 0) == (how == LAST) else 0
-        count = st.number_input(
-            f"How many {noun}",
-            min_value=1,
-            max_value=most,
-            value=min(max(1, likely), most or max(1, likely)),
-            step=1,
-            key=f"{key}.count.{how}",
-            help=f"The {how} {likely:,} hold nothing but 0 and 1 in the first rows." if likely else None,
-        )
+        first, label = max(1, likely), f"How many {noun}"
+        about = f"The {how} {likely:,} hold nothing but 0 and 1 in the first rows." if likely else None
+        settings = {"step": 1, "key": f"{key}.count.{how}", "help": about}
+        count = st.number_input(label, 1, most, min(first, most or first), **settings)
         return -count if how == LAST else count
+    columns = list(dict.fromkeys(beginning.columns or ()))
     if how == NAMED:
-        near = (
-            beginning.columns[beginning.n_likely :]
-            if beginning.n_likely < 0
-            else beginning.columns[: beginning.n_likely]
-        )
-        names = st.multiselect("Names", dict.fromkeys(beginning.columns), near, key=f"{key}.names")
-        return names or None
+        n = beginning.n_likely
+        near = beginning.columns[n:] if n < 0 else beginning.columns[:n]
+        return st.multiselect("Names", columns, near, key=f"{key}.names") or None
     if how == LISTED:
-        columns = list(dict.fromkeys(beginning.columns))
         index = columns.index(beginning.listing) if beginning.listing else len(columns) - 1
-        return st.selectbox(
-            "Column",
-            columns,
-            index=index,
-            key=f"{key}.column",
-            help="Each cell lists the labels of its row, such as a; b or [“a”, “b”].",
-        )
+        about = "Each cell lists the labels of its row, such as a; b or [“a”, “b”]."
+        return st.selectbox("Column", columns, index, key=f"{key}.column", help=about)
     return None
 
 

@@ -29,7 +29,10 @@ def show(key: str) -> dict | None:
     max_df = fields.percent(about["max_df"], f"{key}.max_df", place=third, step=5)
     params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df}
     with st.expander("More settings of words"):
-        params |= _more(key, about)
+        first, second, third = st.columns(3)
+        places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
+        places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "pattern": st}
+        params |= {name: fields.described(about[name], f"{key}.{name}", place=place) for name, place in places.items()}
     try:
         TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}).check()
     except (ValueError, TypeError) as error:
@@ -38,20 +41,17 @@ def show(key: str) -> dict | None:
     return params
 
 
-def _more(key, about) -> dict:
-    first, second, third = st.columns(3)
-    places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
-    places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "pattern": st}
-    return {name: fields.described(about[name], f"{key}.{name}", place=place) for name, place in places.items()}
-
-
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     """Show what settings give on the first documents of a source: features, and values that are not 0."""
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
     known, outcome = tried.get(source, (None, None))
     if known != key:
-        outcome = _tried(params, texts)
+        turns.give_up()
+        try:
+            outcome = looks.call(try_vectorizer, params, texts, name="the first documents")
+        except ValueError as error:
+            outcome = form.explain(error, f"On the first {format.count(len(texts), 'document')}:")
         tried[source] = key, outcome
     if isinstance(outcome, str):
         st.warning(outcome)
@@ -89,15 +89,6 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
         f"What these settings give on the first {format.count(len(texts), 'document')}. With all documents there are "
         "more features, because more words occur in enough of them."
     )
-
-
-def _tried(params, texts):
-    """Return what a vectoriser gives on texts, or a message why it cannot be used."""
-    turns.give_up()
-    try:
-        return looks.call(try_vectorizer, params, texts, name="the first documents")
-    except ValueError as error:
-        return form.explain(error, f"On the first {format.count(len(texts), 'document')}:")
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:

@@ -61,20 +61,12 @@ def test_an_upload_is_used_and_not_seen_by_another_session(ready, session):
     assert "**mine**" in page.text()
     assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
     assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
+    assert not next(box for box in page.at.expander if box.label == "Add a data set").proto.expanded
     stranger = session()
     for visitor, sees in ((ready, True), (stranger, False)):
         assert any("mine" in name for name in visitor.at.selectbox(key="data.choice").options) == sees
     assert stranger.token != ready.token and stranger.metrics()["Training rows"] == "60"
     assert ready.set("data.choice", "catalog api-docs").metrics()["Training rows"] == "60"
-
-
-def test_a_broken_file_is_refused_and_the_next_one_is_read(ready):
-    page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
-    assert "line 3" in page.at.error[0].value and "api-docs" in page.text(page.at.sidebar)
-    data = small_data("other", seed=1)
-    page = upload(ready, xmlc(data), test=xmlc(data, "test"))
-    assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("60", "20")
-    assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
 
 
 def test_no_data_set_says_what_to_do(session, small_catalog):

@@ -12,7 +12,6 @@ from pages.shared import tasks
 from tests.pages.making import use
 from tests.pages.small import small_data, xmlc
 from xmlcore import experiment
-from xmlcore.datasets import TextVectorizer
 from xmlcore.datasets.registry import downloaded, fetch
 from xmlcore.system import data_root
 
@@ -128,27 +127,6 @@ def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the
     assert any("(made here)" in option for option in page.at.selectbox(key="data.choice").options)
     for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
         assert ready.set("made.shape", shape).at.slider(key=f"made.tail.{shape}").value == tail
-
-
-def test_forms_have_the_bounds_defaults_and_helps_of_what_they_make(ready):
-    ready.set("resplit.way", "folds")
-    described = {
-        **{f"resplit.{p.name}": p for p in experiment.KINDS["split"].PARAMETERS},
-        **{f"texts.{p.name}": p for p in TextVectorizer.PARAMETERS},
-        **{f"made.{p.name}": p for p in experiment.KINDS["synthetic"].PARAMETERS},
-        **{f"{form}.seed": experiment.KINDS["read"].parameter("random_state") for form in ("made", "upload", "texts")},
-    }
-    shown = {field.key: field for field in ready.at.number_input if field.key in described}
-    assert {"resplit.n_folds", "resplit.random_state", "made.seed", "upload.seed", "texts.min_df"} <= set(shown)
-    for key, field in shown.items():
-        parameter = described[key]
-        low, high = parameter.offered or (parameter.minimum, parameter.maximum)
-        assert field.help == parameter.form_help, key
-        if "fold" not in key:  # these depend on the rows, and count from 1
-            expected = [1 if low is None else low, high, parameter.default]
-            if field.label.endswith("%"):
-                expected = [round(100 * value) for value in expected]
-            assert [field.min, field.max, field.value] == expected, key
 
 
 def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready, monkeypatch):

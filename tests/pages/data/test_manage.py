@@ -8,9 +8,8 @@ import pytest
 
 from pages.data import manage, problems
 from pages.data.forms import upload as upload_form
-from tests.pages.data.test_choosing import upload
 from tests.pages.making import train, use
-from tests.pages.small import small_data, xmlc
+from tests.pages.small import small_data
 from xmlcore import datasets, experiment
 
 
@@ -66,14 +65,10 @@ def test_a_data_set_is_renamed_and_keeps_its_results(two):
     assert [run["key"] for run in two.at.session_state["workspace.snapshot"]["runs"]] == [key]
     two.set(f"manage.name.{fingerprint}.Fruit", "api-docs").press("manage.rename")
     assert known(two)[fingerprint]["name"] == "api-docs (2)"
-
-
-def test_a_renamed_data_set_is_still_that_of_the_catalog(ready):
-    fingerprint = next(iter(known(ready)))
-    ready.set(f"manage.name.{fingerprint}.api-docs", "Functions").press("manage.rename")
-    assert "**Functions**: 80 rows" in ready.text() and list(known(ready.run())) == [fingerprint]
-    choice = ready.at.selectbox(key="data.choice")
-    assert choice.value == "catalog api-docs" and choice.options == ["Functions (comes with xmlcore)"]
+    used = next(fp for fp, entry in known(two).items() if entry["source"] == "catalog")
+    two.set("data.choice", "catalog api-docs").set(f"manage.name.{used}.api-docs", "Functions").press("manage.rename")
+    choice = two.at.selectbox(key="data.choice")
+    assert "**Functions**: 80 rows" in two.text() and choice.value == "catalog api-docs"
 
 
 def test_a_data_set_is_written_to_a_file_that_reads_back(two):
@@ -89,15 +84,6 @@ def test_a_data_set_with_jobs_is_not_removed(two, server, monkeypatch):
     two.until(lambda s: not any(job.active for job in server.jobs())).press("manage.remove")
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "other is not removed" in two.press("manage.confirm").text() and len(known(two)) == 2
-
-
-def test_the_button_for_statistics_counts_data_sets(two):
-    two.at.selectbox(key="preferences.automatic").set_value(False)
-    use(two, small_data("third", seed=2))
-    use(two, small_data("fourth", seed=3))
-    two.run()
-    label = two.at.button(key="manage.statistics").label
-    assert label.startswith("Describe") and "data sets" in label
 
 
 def box(page, title):
@@ -142,9 +128,3 @@ def test_a_box_opens_on_the_form_that_is_in_use(ready):
     page = ready.run()
     assert box(page, "Add a data set").proto.expanded and open_tab(page, "Add a data set") == 1
     assert page.at.text_input(key="upload.name.0").value == "Typed"
-
-
-def test_the_box_is_folded_when_a_worker_has_read(ready):
-    page = upload(ready, xmlc(small_data("other", seed=1)))
-    assert "**mine**" in page.text()
-    assert not box(page, "Add a data set").proto.expanded

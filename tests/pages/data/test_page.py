@@ -8,11 +8,10 @@ import zipfile
 import pytest
 
 from pages.data import answer
-from pages.data.forms import form, formats
+from pages.data.forms import formats
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
-from xmlcore.datasets import DatasetFormatError, read_matrix
 
 
 def choose(session, name, content, what="train"):
@@ -63,7 +62,7 @@ def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switc
     assert (shown(ready.search("rows.query", "")), listed(ready)[0]) == (7, 7)
 
 
-def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(ready):
+def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready, session):
     content = xmlc(small_data("other", seed=1))
     choose(ready, "mine.txt", content).set("upload.name.0", "Mine").go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
@@ -75,11 +74,8 @@ def test_chosen_files_outlive_a_page_switch_can_be_cleared_and_do_not_come_back(
     assert ready.at.button(key="upload.make").disabled
     choose(ready, "mine.txt", content).set(f"upload.train.{ready.at.session_state['upload.round']}", None)
     assert "Chosen before" not in ready.text() + ready.go("train").go("data").text()
-
-
-def test_after_the_page_was_loaded_anew_a_file_that_was_chosen_and_not_read_is_named_once(ready, session):
-    choose(ready, "mine.txt", xmlc(small_data("other", seed=1))).run()
-    assert "mine.txt. Choose again" in session(ready.token).text()
+    choose(ready, "mine.txt", content).run()
+    assert "mine.txt. Choose again" in session(ready.token).text(), "it was lost with the page"
     assert "Choose again" not in session(ready.token).text()
 
 
@@ -183,13 +179,6 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
         assert len(datasets.read_texts(formats._sample(fingerprint, "fasttext"))[0]) == n
     for _, example in formats.FORMATS.values():
         assert 2 <= example.count("\n") <= 4, "three lines of each, and five of ARFF's header and rows"
-
-
-def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
-    with pytest.raises(DatasetFormatError) as caught:
-        read_matrix(b'{"text": "a"}\n', name="a.json")
-    message = form.explain(caught.value).replace("\\", "")
-    assert "a.json: it is a JSON file" in message and "“Upload texts”" in message
 
 
 CSV = b"width,weight,apple,red\n" + b"1,2,1,0\n3,0,0,1\n" * 20

@@ -72,8 +72,14 @@ def test_columns_and_settings_can_be_changed(ready):
     assert int(page.set("texts.ngrams", "1 2").metrics()["Features"]) > 30
     assert page.frame("text", "labels")["text"].iloc[0].startswith("Title 0\nThe cat")
     page.press("texts.make").until(lambda s: "60 rows" in s.text())
-    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    first = page.at.session_state["workspace.snapshot"]["dataset"]
+    kept = datasets.load_saved(first)
     assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
+    page.set("reword.ngrams", "1 3").make("reword.make")
+    page.until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
+    again = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    assert "**news, triples of words**" in page.run().text() and again.vectorizer.ngrams == (1, 3)
+    assert again.texts_train == kept.texts_train
 
 
 @pytest.mark.parametrize("labels", ['["law", "art"]', '"law"'])
@@ -122,13 +128,3 @@ def test_a_missing_column_or_another_encoding_is_asked_for(ready):
     assert "Choose the column of the texts" in page.text() and page.at.button(key="texts.make").disabled
     page = choose(ready, b"a cat\na dog\n", "news.txt")
     assert "It has no labels" in page.text()
-
-
-def test_other_words_of_the_same_texts_make_a_second_data_set(ready):
-    page = choose(ready).press("texts.make").until(lambda s: "60 rows" in s.text())
-    first = page.at.session_state["workspace.snapshot"]["dataset"]
-    page.set("reword.ngrams", "1 2").make("reword.make")
-    page.until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
-    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
-    assert "**news, pairs of words**" in page.run().text() and kept.vectorizer.ngrams == (1, 2)
-    assert kept.texts_train == datasets.load_saved(first).texts_train
