@@ -72,19 +72,14 @@ def cards_of_decision_trees(data, model) -> None:
 
 
 def _objective(model) -> tuple:
-    """Return the card of the objective J."""
     splits = np.concatenate([tree.objective for tree in model.trees_])
     if not np.isfinite(splits).any():
         return "Objective J", "–", "No split was made."
     best, root = best_objective(model), np.nanmean([tree.objective[0] for tree in model.trees_])
     least = "" if best is None else f" The smallest possible is {format.number(best)}."
     about = "Mean over all splits. J is small if children get equally many rows, the rows of a label stay together, "
-    return (
-        "Objective J",
-        format.number(np.nanmean(splits)),
-        f"{about}and each row goes one way.{least}",
-        (f"{format.number(root)} at the root"),
-    )
+    mean, at_root = format.number(np.nanmean(splits)), f"{format.number(root)} at the root"
+    return "Objective J", mean, f"{about}and each row goes one way.{least}", at_root
 
 
 def best_objective(model) -> float | None:

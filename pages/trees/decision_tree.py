@@ -17,7 +17,14 @@ FIRST_NODES = 63
 MOST_NODES, MOST_LEVELS = 400, 12  # nodes and levels drawn at most
 FIRST_OF_LABEL = 100  # nodes of a label drawn at first: few, so that the text on a node is near the table above
 LEAST_OF_LABEL = 10  # the smallest number of nodes of a label that the user can choose
-LISTED_LEAVES = 200  # most leaves in the table of a label's rows
+LISTED_LEAVES = 200  # most leaves, or nodes, in a table
+NODE_ORDERS = {
+    "node": "In the order they were made",
+    "rows": "Most training rows first",
+    "depth": "Deepest first",
+    "purity": "Least pure first",
+    "objective": "Greatest J first",
+}
 FEATURES = 10  # features drawn for each child
 SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
 WITH_LABEL = "share_with_label"
@@ -315,3 +322,33 @@ def top_labels(frame) -> list[str]:
         ", ".join(f"{r[f'name_{i}']} {percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
         for r in frame.to_dict("records")
     ]
+
+
+def all_nodes(view) -> None:
+    every = server.nodes(view.key, view.t)
+    order = fields.choice("Order", NODE_ORDERS, "trees.order", "node")
+    ordered = every.sort_values(order, ascending=order in ("node", "purity"), kind="stable", na_position="last")
+    shown = view.with_names(ordered.head(LISTED_LEAVES))
+    table = shown.assign(parent=shown["parent"].where(shown["parent"] >= 0), purity=100 * shown["purity"])
+    digits = {"format": "%.3f", "width": 70}
+    columns = {
+        "node": tables.number("Node", 60, "%d"),
+        "parent": tables.number("Parent", 60, "%d", "Empty for the root."),
+        "depth": tables.number("Depth", 60, "%d"),
+        "kind": tables.text("Kind", 60),
+        "rows": tables.number("Rows", 70, "localized", "Training rows."),
+        "purity": tables.bar("Purity, %", 100, form="%.0f"),
+        "labels": tables.text("Most frequent labels", 220),
+        "objective": tables.number("J", 70),
+        "balance": tables.number("Balance", help="Of label occurrences.", **digits),
+        "integrity": tables.number("Integrity", help="Without its weight.", **digits),
+        "multiway": tables.number("Multi-way", help="Without its weight.", **digits),
+        "below": tables.number("Nodes below", 90, "localized"),
+    }
+    first = ("node", "depth", "kind", "rows", "purity", "labels", "objective")
+    table = table.assign(labels=top_labels(shown))
+    tables.show(table, "trees.nodes", columns, signs={"objective": "{:.3f}"}, first=first, most=360)
+    of = f"Showing {len(shown):,} of {format.count(len(every), 'node')}"
+    st.caption(f"{of} of tree {view.t + 1}, {NODE_ORDERS[order][:1].lower()}{NODE_ORDERS[order][1:]}.")
+    about = "Every node with its parent, depth, rows, J and its parts, purity and most frequent labels"
+    charts.csv_button("All nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes", about)

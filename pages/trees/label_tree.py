@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, label_trees, selectors, server, tables
+from pages.shared import fields, format, label_trees, selectors, server, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.view import look, now
@@ -19,6 +19,8 @@ from xmlcore.models.plt.frames import label_counts
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
 FEATURES = 10  # features drawn for each sign
+LISTED = 200  # nodes in the table at most
+POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first
 CHILDREN, MOST_CHILDREN = 20, 200  # children drawn at first, and at most
 WHOLE, BELOW = "whole", "below"
 PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
@@ -293,3 +295,47 @@ def counts(fingerprint: str):
 
 def share(value: float) -> str:
     return format.percent(value) if value == value else "unknown"
+
+
+def worst_nodes(view) -> None:
+    """Show how well nodes decide on test rows, once that is measured: the worst come first."""
+    quality = tasks.ready(view.task, button="Measure all nodes", key="trees.measure.nodes")
+    if quality is None:
+        return
+    view.measured(quality)
+    left, right = st.columns(2, vertical_alignment="bottom")
+    measures = {name: text for name, text in OF_QUALITY.items() if name != "base_rate"}
+    measure = fields.choice("Worst nodes by", measures, "trees.quality.measure", "auc", place=left)
+    least, label = min(max(now().positive or POSITIVE, 1), quality.n_rows), "Only nodes with so many positive test rows"
+    ends, about = (1, quality.n_rows), "A test row is positive for a node if it has a label at or below the node."
+    chosen = least, lambda number: look(positive=number)
+    fields.number(label, *ends, "trees.positive", *chosen, place=right, help=about)
+    every = view.nodes
+    found = every[every["positive"] >= least].dropna(subset=[measure]).sort_values(measure, kind="stable")
+    if found.empty:
+        st.info(f"No node has {format.count(least, 'positive test row')} and a value of {OF_QUALITY[measure]}.")
+        return
+    shown, key = view.with_names(found.head(LISTED)), f"trees.worst.{view.key[:8]}.{view.t}.{measure}.{least}"
+    percent = {"format": "%.1f", "width": 80}
+    columns = {
+        "name": tables.text("Node"),
+        "depth": tables.number("Depth", 60, "%d"),
+        "n_labels": tables.number("Labels", 65, "localized"),
+        "positive": tables.number("Positive", 70, "localized", "Test rows with a label at or below the node."),
+        "measured": tables.number("Rows", 70, "localized", "Test rows with a label below the node above it."),
+        "auc": tables.bar("AUC, %", 110),
+        "recall": tables.number("Recall, %", **percent),
+        "precision": tables.number("Precision, %", **percent),
+        "base_rate": tables.number("Base rate, %", **percent),
+        "node": tables.number("Number", 70, "%d"),
+    }
+    first = ("name", "depth", "n_labels", "measured", "auc", "recall", "precision")
+    table, ticked = shown.assign(**100 * shown[[*OF_QUALITY]]), tables.on_tick(key, shown["node"], view.choose)
+    tables.show(table, key, columns, first=first, most=360, **ticked)
+    st.caption(
+        f"Showing {len(shown):,} of {len(found):,} nodes, measured on {quality.n_rows:,} of "
+        f"{format.count(quality.n_test, 'test row')}, lowest {OF_QUALITY[measure]} first: {MEANINGS[measure]}. Tick a "
+        "node to walk to it."
+    )
+    about = "Every node with its labels, training rows and quality on test rows"
+    charts.csv_button("Quality of all nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes", about)

@@ -1,28 +1,28 @@
 """The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?
 
 The result that is chosen decides what is shown. answer.py has the first sentence and the cards; one_tree.py one tree
-and the node looked at, of which decision_tree.py (LdSM) and label_tree.py (PLT) say what is drawn and told; row.py how
-a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees; nodes.py the table of nodes.
+and the node looked at, of which decision_tree.py (LdSM) and label_tree.py (PLT) say what is drawn and told, with tables
+of nodes; row.py how a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees.
 """
 
 import streamlit as st
 
 from pages.shared import door, sections
 from pages.shared.figures import examples
-from pages.trees import answer, growth, nodes, one_tree, row
-from pages.trees.decision_tree import DecisionTreeView
-from pages.trees.label_tree import LabelTreeView
+from pages.trees import answer, growth, one_tree, row
+from pages.trees.decision_tree import DecisionTreeView, all_nodes
+from pages.trees.label_tree import LabelTreeView, worst_nodes
 
 OF_DECISION_TREES = {
     "One tree": row.under_decision_tree,
     "Depth and objective J": growth.depth,
     "Fewer and smaller trees": growth.parts_of_model,
-    "All nodes": nodes.of_decision_tree,
+    "All nodes": all_nodes,
 }
 OF_LABEL_TREES = {
     "The tree": one_tree.show,
     "Path of a test row": row.of_label_trees,
-    "How well nodes decide": nodes.of_label_tree,
+    "How well nodes decide": worst_nodes,
 }
 KINDS = {  # model -> what is drawn of its trees
     "LdSM": (answer.of_decision_trees, answer.cards_of_decision_trees, DecisionTreeView, OF_DECISION_TREES),

@@ -85,10 +85,9 @@ def _labels(view, lines, row) -> None:
         **tables.on_tick(key, lines["label"], lambda label: look(label=label)),
     )
     true, every = int(lines["true"].sum()), len(tables.ids(view.data.Y_test, row))
-    if every:
-        hit, listed = int((lines["state"] == predictions.RIGHT).sum()), f"; {true:,} are listed" if true < every else ""
-        found = f"**{hit:,} of {format.count(every, 'true label')}** predicted{listed}."
-    else:
+    hit, listed = int((lines["state"] == predictions.RIGHT).sum()), f"; {true:,} are listed" if true < every else ""
+    found = f"**{hit:,} of {format.count(every, 'true label')}** predicted{listed}."
+    if not every:
         found = "This test row has no true label among those that the model knows."
     st.caption(f"{found} Tick a label to see its path.")
 
