@@ -110,7 +110,7 @@ class Visitor:
         in_use = (
             rf"\*\*berry{self.number:03d}x{self.rounds}\*\*\s+[\d,]+ training"  # in the sidebar: a worker has read it
         )
-        await self.tab.until(lambda: self.tab.says(in_use), "the upload")
+        await self.tab.until(lambda: self.tab.says(in_use), "the upload", 300)
         self.seen.uploaded += 1
 
     async def train(self, wait):
