@@ -6,6 +6,7 @@ The picture in docs/architecture.md says what may import what. Imports inside fu
 import ast
 import copy
 import functools
+import graphlib
 import itertools
 import pickle
 import re
@@ -202,12 +203,10 @@ def test_modules_import_each_other_in_no_circle(folder):
     for name, others in uses.items():  # ``from package import module`` names both: what is meant is the module
         froms = {other for other in others if any(more.startswith(other + ".") for more in others)}
         uses[name] = {other for other in others if other not in froms or _names_more(paths[name], other, paths)}
-    circles, done = [], set()
-    for start in uses:
-        trail = _circle(start, uses, done)
-        if trail:
-            circles.append(" -> ".join(trail))
-    assert not circles, "\n".join(circles)
+    try:
+        graphlib.TopologicalSorter(uses).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def _names_more(path, package, paths):
@@ -219,22 +218,6 @@ def _names_more(path, package, paths):
         if isinstance(node, ast.Import) and any(alias.name == package for alias in node.names):
             return True
     return False
-
-
-def _circle(start, uses, done):
-    """A circle of imports that can be reached from a module that is not done yet, or None."""
-    trail, open_ = [start], [iter(sorted(uses[start]))]
-    while trail:
-        following = next((name for name in open_[-1] if name not in done), None)
-        if following is None:
-            done.add(trail.pop())
-            open_.pop()
-        elif following in trail:
-            return [*trail[trail.index(following) :], following]
-        else:
-            trail.append(following)
-            open_.append(iter(sorted(uses[following])))
-    return None
 
 
 def test_private_names_stay_inside_their_package():
