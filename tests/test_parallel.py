@@ -46,21 +46,6 @@ def test_one_job_or_one_task_stays_in_the_calling_thread(n_tasks, n_jobs):
     assert set(seen) == {threading.get_ident()}
 
 
-def test_no_more_threads_than_jobs():
-    lock, running, most = threading.Lock(), [0], [0]
-
-    def task(_):
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.005)
-        with lock:
-            running[0] -= 1
-
-    run_tasks(task, range(12), [1] * 12, n_jobs=2)
-    assert most[0] <= 2
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_progress_counts_costs_in_the_calling_thread(n_jobs):
     calls = []

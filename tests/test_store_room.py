@@ -144,22 +144,16 @@ def test_what_was_set_aside_can_be_put_back_until_it_is_removed():
     run = made("runs", 1)
     name = store.set_aside("runs", run)
     assert not store.exists("runs", run) and store.bytes_aside() >= 10_000 and kept() == set()
-    assert store.put_back("runs", name) and store.load("runs", run).size == 10_000
-    name = store.set_aside("runs", run)
-    assert store.remove_aside(older_than=600) == 0 and store.remove_aside() == 1
-    assert not store.put_back("runs", name) and store.set_aside("runs", run) is None
-    with pytest.raises(ValueError, match="set_aside"):
-        store.put_back("runs", "../../etc")
-
-
-def test_artifacts_set_aside_can_be_put_back():
-    run = made("runs", 1)
-    name = store.set_aside("runs", run)
     assert store.is_aside("runs", name) and store.put_back("runs", name) and not store.is_aside("runs", name)
+    assert store.load("runs", run).size == 10_000
     name = store.set_aside("runs", run)
     assert made("runs", 1) == run and not store.is_aside("runs", name)
     name = store.set_aside("runs", run)
-    assert store.is_aside("runs", name) and store.remove_aside() == 2 and not store.is_aside("runs", name)
+    assert store.is_aside("runs", name) and store.remove_aside(older_than=600) == 0 and store.remove_aside() == 2
+    assert not store.is_aside("runs", name) and not store.put_back("runs", name)
+    assert store.set_aside("runs", run) is None
+    with pytest.raises(ValueError, match="set_aside"):
+        store.put_back("runs", "../../etc")
 
 
 def test_a_replaced_artifact_stays_pinned():

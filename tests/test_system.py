@@ -183,45 +183,6 @@ def test_calls_of_joblib_have_one_thread_each_unless_told(monkeypatch):
     assert joblib.Parallel(2, "threading")(joblib.delayed(asked)() for _ in range(2)) == [[1, 8, 3]] * 2
 
 
-SEARCH = """
-import threading
-from sklearn.base import BaseEstimator
-from sklearn.model_selection import GridSearchCV
-from xmlcore import parallel, system
-
-class Threads(BaseEstimator):
-    def __init__(self, C=1, n_jobs=None):
-        self.C, self.n_jobs = C, n_jobs
-
-    def fit(self, X, y=None):
-        seen, all_three = set(), threading.Barrier(3)
-        def task(_):
-            try:
-                all_three.wait(0.3)  # so that no thread takes two tasks while another one is free
-            except threading.BrokenBarrierError:
-                pass
-            seen.add(threading.get_ident())
-        parallel.run_tasks(task, range(3), [1] * 3, self.n_jobs)
-        self.n_threads_ = len(seen)
-        return self
-
-    def score(self, X, y=None):
-        return self.n_threads_
-
-for n_jobs, expected in ((None, 1), (3, 3)):
-    search = GridSearchCV(Threads(n_jobs=n_jobs), {"C": [1, 2]}, cv=2, n_jobs=2, refit=False)
-    found = search.fit([[0]] * 4, [0, 1, 0, 1]).cv_results_["mean_test_score"].tolist()
-    assert found == [expected] * 2, found
-assert Threads().fit([]).n_threads_ == min(3, system.usable_cores())
-"""
-
-
-@pytest.mark.slow
-def test_a_fit_in_a_grid_search_starts_one_thread():
-    done = subprocess.run([sys.executable, "-c", SEARCH], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.skipif(not Path("/proc/meminfo").exists(), reason="this system does not report free memory")
 def test_free_memory_is_in_bytes():
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
