@@ -229,18 +229,17 @@ def check_unambiguous(Y) -> None:
     # :func:`check_labels`; of one value, as in [[0], [1]], each is the row's label.
     if sp.issparse(Y) or isinstance(Y, np.ndarray) and Y.ndim > 1 or not hasattr(Y, "__iter__"):
         return
-    n_rows = 0
-    for row in Y:
-        if isinstance(row, (str, bytes, set, frozenset)) or not hasattr(row, "__len__") or len(row) != 2:
-            return
-        if not all(isinstance(value, (int, np.integer)) and value in (0, 1) for value in row):
-            return
-        n_rows += 1
-    if n_rows:
+    if all(map(_is_two_zeros_or_ones, Y)) and any(True for _ in Y):
         raise ValueError(
             "Y has two values in each row, 0 and 1, which could be two label ids or a matrix of 0 and 1: give "
             "sets, such as [{0, 1}, {1}], if they are ids, and numpy.array(...) if they are a matrix"
         )
+
+
+def _is_two_zeros_or_ones(row) -> bool:
+    if isinstance(row, (str, bytes, set, frozenset)) or not hasattr(row, "__len__") or len(row) != 2:
+        return False
+    return all(isinstance(value, (int, np.integer)) and value in (0, 1) for value in row)
 
 
 def check_label_ids(labels, n_rows: int | None, n_labels: int) -> np.ndarray:
@@ -535,44 +534,39 @@ def is_lists(Y):
 
 def _from_lists(Y, n_labels, name):
     """Return lists of label ids as canonical CSR of bool; raise an error that names the first invalid row."""
-    indptr = np.zeros(len(Y) + 1, dtype=np.int64)
-    rows = []
-    for i, row in enumerate(Y):
-        values = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
-        try:
-            ids = np.asarray(values if values else np.empty(0, np.int64))
-        except ValueError:  # numbers and lists, or lists of different lengths
-            ids = None
-        if ids is None or ids.ndim != 1:
-            raise TypeError(f"{name} row {i} is {_short(values)}, lists in a list: give one list of label ids per row")
-        if ids.dtype.kind not in "iu":
-            raise TypeError(f"{name} row {i} is {_short(values)}: label ids are whole numbers")
-        ids, counts = np.unique(ids, return_counts=True)
-        if ids.size < len(values):
-            raise ValueError(
-                f"{name} row {i} names label {ids[np.argmax(counts)]} more than once. If its rows hold 0 and 1 for "
-                "every label, give a matrix: numpy.array(...)"
-            )
-        if ids.size and ids[0] < 0:
-            raise ValueError(f"{name} row {i} has the label id {ids[0]}: ids start at 0")
-        if ids.size and n_labels is not None and ids[-1] >= n_labels:
-            raise ValueError(f"{name} row {i} has the label id {ids[-1]}, but there are {n_labels} labels (ids from 0)")
-        if ids.size and ids[-1] >= INT32_MAX:
-            raise ValueError(f"{name} row {i} has the label id {ids[-1]}: at most {INT32_MAX} labels are supported")
-        indptr[i + 1] = indptr[i] + ids.size
-        rows.append(ids.astype(np.int32))
+    rows = [_ids_of_row(row, f"{name} row {i}", n_labels) for i, row in enumerate(Y)]
     indices = np.concatenate(rows) if rows else np.empty(0, np.int32)
-    width = n_labels if n_labels is not None else (int(indices.max()) + 1 if indices.size else 0)
+    indptr = np.concatenate([[0], np.cumsum([ids.size for ids in rows], dtype=np.int64)])
+    width = n_labels if n_labels is not None else int(indices.max(initial=-1)) + 1
     if width == 0:
         raise ValueError(f"{name} has no labels at all")
-    matrix = sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
-    return matrix
+    return sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
 
 
-def _short(values) -> str:
-    """Return a text that shows a value, cut off after 200 characters."""
-    text = repr(values)
-    return text if len(text) <= 200 else text[:200] + "…"
+def _ids_of_row(row, where, n_labels) -> np.ndarray:
+    """Return the label ids of a row, rising, as int32."""
+    values = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
+    try:
+        ids = np.asarray(values if values else np.empty(0, np.int64))
+    except ValueError:  # numbers and lists, or lists of different lengths
+        ids = np.empty((0, 0))
+    if ids.ndim != 1:
+        raise TypeError(f"{where} is {values!r:.200}, lists in a list: give one list of label ids per row")
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"{where} is {values!r:.200}: label ids are whole numbers")
+    ids, counts = np.unique(ids, return_counts=True)
+    if ids.size < len(values):
+        raise ValueError(
+            f"{where} names label {ids[np.argmax(counts)]} more than once. If its rows hold 0 and 1 for every label, "
+            "give a matrix: numpy.array(...)"
+        )
+    if ids.size and ids[0] < 0:
+        raise ValueError(f"{where} has the label id {ids[0]}: ids start at 0")
+    if ids.size and n_labels is not None and ids[-1] >= n_labels:
+        raise ValueError(f"{where} has the label id {ids[-1]}, but there are {n_labels} labels (ids from 0)")
+    if ids.size and ids[-1] >= INT32_MAX:
+        raise ValueError(f"{where} has the label id {ids[-1]}: at most {INT32_MAX} labels are supported")
+    return ids.astype(np.int32)
 
 
 def check_model(model, method: str = "predict_topk") -> None:

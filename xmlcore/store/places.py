@@ -60,11 +60,10 @@ def read_record(path) -> dict:
     meta = read_json(path)
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
-    for fact in (*COUNTS, "bytes") if meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta) else ():
-        if type(meta.get(fact)) is not int or meta[fact] < 1:
+    is_data = meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta)
+    for fact, least in (dict.fromkeys((*COUNTS, "bytes"), 1) if is_data else {"bytes": 0}).items():
+        if type(meta.get(fact, 0)) is not int or meta.get(fact, 0) < least:
             raise ValueError(f"its record does not say {fact}")
-    if type(meta.get("bytes", 0)) is not int or meta.get("bytes", 0) < 0:
-        raise ValueError("its record does not say its size")
     return meta
 
 
