@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from xmlcore.label_names import (
     check_label_names,
-    ids_of_names,
     labels_of_model,
     read_label_names,
     read_more_labels,
@@ -143,7 +142,7 @@ def test_matrices_and_ids_are_left_as_they_are():
 
 
 def test_true_labels_are_given_by_the_names_of_the_model():
-    assert ids_of_names([["b", "x", "b"], ["y", "x"]], ["a", "b"]) == [[1, 2], [3, 2]]
+    assert labels_of_model([["b", "x", "b"], ["y", "x"]], ["a", "b"]) == [[1, 2], [3, 2]]
     assert labels_of_model(LISTS, ["news", "sport"]) == [[1, 0], [0], []]
     with pytest.raises(ValueError, match="was fitted to labels without names"):
         labels_of_model(LISTS, None)

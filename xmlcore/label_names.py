@@ -192,14 +192,11 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> 
     return sp.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], width)), known
 
 
-def ids_of_names(label_lists, names, *, name: str = "Y") -> list[list[int]]:
-    """Return the ids of labels that are given by name; names that no label has get the ids after the last."""
-    ids = {label: i for i, label in enumerate(names)}
-    return [[ids.setdefault(label, len(ids)) for label in row] for row in _rows_of_names(label_lists, name)]
-
-
 def labels_of_model(Y, names: list | None):
-    """Return the true labels of rows with the ids that a model uses: names become ids, and other forms stay."""
+    """Return the true labels of rows with the ids that a model uses: names become ids, and other forms stay.
+
+    Names that no label of the model has get the ids after the last.
+    """
     columns = _columns(Y)
     if columns is not None and names is not None and list(columns) != names:
         raise ValueError("the columns of Y are not the labels that the model was fitted to, in their order")
@@ -212,7 +209,8 @@ def labels_of_model(Y, names: list | None):
         return Y
     if names is None:
         raise ValueError("Y has names of labels, but the model was fitted to labels without names: give ids")
-    return ids_of_names(Y, names)
+    ids = {label: i for i, label in enumerate(names)}
+    return [[ids.setdefault(label, len(ids)) for label in row] for row in _rows_of_names(Y, "Y")]
 
 
 def _columns(Y):

@@ -166,18 +166,17 @@ class Parameter:
     @property
     def type_text(self) -> str:
         """Return the type and the bounds as a docstring states them, such as ``float in (0, 1]``."""
-        if self.kind == "choice":
-            text = "{" + ", ".join(f'"{option}"' for option in self.options) + "}"
-        elif self.kind == "share":
-            text = "float in (0, 1] or int, at least 1"
-        elif self.kind in ("int", "float"):
-            text = self.kind + self._bounds_text() + "".join(f", not {value}" for value in self.refused)
-        elif self.kind in ("ints", "floats"):
-            text = f"list of {self.kind[:-1]}{self._bounds_text()}"
-        elif self.kind in ("pair", "text"):
-            text = {"pair": "(int, int)", "text": "str"}[self.kind]
-        else:
-            text = self.kind
+        bounds = self._bounds_text()
+        texts = {
+            "choice": "{" + ", ".join(f'"{option}"' for option in self.options) + "}",
+            "share": "float in (0, 1] or int, at least 1",
+            "ints": f"list of int{bounds}",
+            "floats": f"list of float{bounds}",
+            "pair": "(int, int)",
+            "text": "str",
+        }
+        of_number = self.kind + bounds + "".join(f", not {value}" for value in self.refused)
+        text = of_number if self.kind in ("int", "float") else texts.get(self.kind, self.kind)
         alternatives = [*self.also, *map(repr, self.others), *(["None"] if self.optional else [])]
         comma = "," if "," in text and alternatives else ""
         return text + comma + "".join(f" or {alternative}" for alternative in alternatives)

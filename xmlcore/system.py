@@ -148,12 +148,18 @@ def private_files(folder) -> None:
     """Take from all users but this one what they may do with a folder and what is in it."""
     if os.name != "posix":
         return
+    for path, found in _there(folder):
+        if found.st_mode & OTHERS and not stat.S_ISLNK(found.st_mode):
+            with contextlib.suppress(FileNotFoundError):  # another process has just removed it
+                os.chmod(path, stat.S_IMODE(found.st_mode) & ~OTHERS)
+
+
+def _there(folder):
+    """Yield a folder and what is in it, each with what the system says of it."""
     for inner, _, names in os.walk(folder):
         for path in (inner, *(os.path.join(inner, name) for name in names)):
             with contextlib.suppress(FileNotFoundError):  # another process has just removed it
-                mode = os.lstat(path).st_mode
-                if mode & OTHERS and not stat.S_ISLNK(mode):
-                    os.chmod(path, stat.S_IMODE(mode) & ~OTHERS)
+                yield path, os.lstat(path)
 
 
 def secure_cache() -> Path:
@@ -171,10 +177,9 @@ def secure_cache() -> Path:
     if begun or found.st_uid != os.geteuid():  # in a folder without pickles, such as a new checkout's, nothing is run
         _refuse_foreign(root, found)
     if found.st_mode & OTHERS:
-        for inner, _, names in (step for name in _RUN for step in os.walk(root / name)):
-            for path in (inner, *(os.path.join(inner, name) for name in names)):
-                with contextlib.suppress(FileNotFoundError):
-                    _refuse_foreign(path, os.lstat(path))
+        for name in _RUN:
+            for path, status in _there(root / name):
+                _refuse_foreign(path, status)
         for name in _OURS:
             private_files(root / name)
         os.chmod(root, stat.S_IMODE(found.st_mode) & ~OTHERS)

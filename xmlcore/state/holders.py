@@ -54,10 +54,10 @@ def is_held(holder: dict, elsewhere: bool = True) -> bool:
     return running
 
 
-def remove_dead(database, older_than: float = 0.0, elsewhere: bool = True) -> int:
+def remove_dead(database, older_than: float = 0.0) -> int:
     """Remove the rows of processes that were killed, if written at least so many seconds ago; return how many."""
     old = (row for row in database.rows(TABLE) if time.time() - row.written >= older_than)
-    dead = [row.key for row in old if not is_held(row.value, elsewhere)]
+    dead = [row.key for row in old if not is_held(row.value)]
     return sum(database.remove(TABLE, key) for key in dead)
 
 

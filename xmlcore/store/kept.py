@@ -86,17 +86,15 @@ class Inventory:
         return sum(artifact.bytes for artifact in self.artifacts.values())
 
 
-def inventory(kinds: Iterable[str] | None = None) -> Inventory:
+def inventory() -> Inventory:
     """Look at all artifacts; for each one file is read, its record."""
-    parent, found = cache_root() / "artifacts", []
-    if kinds is None:
-        with contextlib.suppress(OSError):
-            kinds = sorted(entry.name for entry in os.scandir(parent) if entry.is_dir())
-    pins = defaultdict(list)
+    kinds, found, pins = [], [], defaultdict(list)
+    with contextlib.suppress(OSError):
+        kinds = sorted(entry.name for entry in os.scandir(cache_root() / "artifacts") if entry.is_dir())
     for row in database().rows("pins"):
         name, by = row.key.rsplit("/", 1)
         pins[name].append(by)
-    for kind in kinds or ():
+    for kind in kinds:
         with contextlib.suppress(OSError, ValueError):  # a folder of another name is none of ours
             found += _of_kind(kind, pins)
     return Inventory(found)
