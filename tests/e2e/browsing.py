@@ -172,14 +172,6 @@ class Tab:
             self.page.get_by_role("button", name=label).first.click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
 
-    def tick(self, table, line):
-        """Tick a line of the page's ``table``-th table, both from 0."""
-        self.idle()
-        found = self.page.get_by_test_id("stDataFrame").nth(table)
-        found.scroll_into_view_if_needed()
-        self.page.wait_for_timeout(500)  # until it has stopped
-        found.click(position={"x": 16, "y": 35 * (line + 1) + 17})
-
     def click_node(self, node):
         """Click a node in the drawing of a tree."""
         self.idle()

@@ -3,11 +3,8 @@
 import contextlib
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))  # for browsing.py
 
 from browsing import Tab, new_context  # noqa: E402
 
+from benchmarks.library.dashboard_server import Server  # noqa: E402
+from pages.shared.workspaces import stored, workspace  # noqa: E402
 from tests.pages import making  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync", "--renderer-process-limit=1"]
 
@@ -76,36 +74,13 @@ def browser():
 
 @pytest.fixture(scope="session")
 def dashboard(tmp_path_factory):
-    """A dashboard of its own, with its own cache, on a free port: its address and the folder of its cache.
+    """A dashboard of its own, with its own cache: its address and the folder of its cache.
 
     All browser tests of a process use it, each with workspaces of its own.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    folder = tmp_path_factory.mktemp("dashboard")
-    log = folder / "log.txt"
-    environment = {**os.environ, "XMLCORE_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [*command, "--server.headless", "true", "--server.fileWatcherType", "none"],
-            cwd=ROOT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        url = f"http://localhost:{port}"
-        _wait_for(server, f"{url}/_stcore/health", log)
-        yield SimpleNamespace(url=url, cache=folder / "cache")
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+    server = Server(tmp_path_factory.mktemp("dashboard"), ["--server.fileWatcherType", "none"]).start()
+    yield SimpleNamespace(url=f"http://localhost:{server.port}", port=server.port, cache=server.cache)
+    server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -127,20 +102,6 @@ def with_data(catalog):
         return cache
 
     return give
-
-
-def _wait_for(server, url, log, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
 
 
 @pytest.fixture
@@ -176,8 +137,6 @@ def prepared(dashboard, monkeypatch):
     """
 
     def prepare(data, *, trained=0):
-        from pages.shared.workspaces import stored, workspace
-
         monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
         one = SimpleNamespace(token=workspace.begin())
         stored.write(one.token, stored.read(one.token))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from browsing import PAGES, WAIT, easy_data, easy_file, names
+from browsing import PAGES, easy_data, easy_file, names
 
 from pages.shared import addresses
 from tests.pages import making
@@ -196,15 +196,6 @@ def test_settings_typed_just_before_the_page_is_left_are_kept(tab, prepared):
         if field.input_value() == "7":
             break
     assert field.input_value() == "7"
-    trees = one.setting("Trees")
-    trees.fill("0")
-    one.page.get_by_role("button", name="Train", exact=True).click()
-    one.text("The training was not started")
-    one.text("allowed: 1 to 100")
-    one.setting("Trees").fill("1")
-    one.page.get_by_role("button", name="Train", exact=True).click()
-    one.text("ranks a true label first")
-    one.text("it is the result shown")
 
 
 def test_settings_move_nothing_and_published_ones_stay(tab, prepared):
@@ -221,12 +212,12 @@ def test_settings_move_nothing_and_published_ones_stay(tab, prepared):
     assert field.bounding_box()["y"] > train.bounding_box()["y"]
     train.click(trial=True)
 
-    def parabel():
+    def take(preset):
         one.idle()
         one.page.get_by_role("button", name="Settings: ").click()
-        one.page.get_by_text("As in Parabel (paper)").last.click()
+        one.page.get_by_text(preset).last.click()
 
-    one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
+    one.until(lambda: take("As in Parabel (paper)"), re.compile("Differs from recommended in: .*Prabhu et al"))
     trees = one.setting("Trees")
     expect(trees).to_have_value("3")  # the fields are drawn after the words above them
 
@@ -237,13 +228,7 @@ def test_settings_move_nothing_and_published_ones_stay(tab, prepared):
 
     # A browser reports the fields that were replaced once more: their old values must not come back.
     one.until(five, re.compile("Differs from recommended in: .*Max labels per leaf = 100.*Trees = 5"))
-
-    def recommended():
-        one.idle()
-        one.page.get_by_role("button", name="Settings: ").click()
-        one.page.get_by_text("Recommended").last.click()
-
-    one.until(recommended, "Recommended settings are the defaults.")
+    one.until(lambda: take("Recommended"), "Recommended settings are the defaults.")
     expect(trees).to_have_value("1")
 
 
@@ -261,35 +246,6 @@ def test_training_is_seen_beside_its_button_on_a_phone(tab):
     stop.click()
     one.text("Stopped")
     one.text("No model has been trained")
-
-
-@pytest.mark.long  # test_tasks.py has looks at jobs wait for downloads, test_streamlit_fixes.py why they must
-def test_downloads_arrive_while_a_job_runs_and_is_watched(tab, prepared):
-    one = tab(f"/train{prepared(easy_data('busy', 75_000, 200))}")
-    one.text("60,000 training and 15,000 test rows")
-    one.train()
-    one.setting("Trees").fill("100")
-    one.setting("Max labels per leaf").fill("3")  # else one tree would be enough
-    one.page.get_by_role("button", name="Train", exact=True).click()
-    stop = one.page.get_by_test_id("stMain").get_by_role("button", name="Stop")
-    stop.wait_for()
-    one.page.wait_for_timeout(1000)  # until the page has been drawn to its end: from here on it is only watched
-    one.idle()
-    one.section("Single predictions")
-    one.page.set_default_timeout(10_000)
-    addresses = []
-    one.page.on("download", lambda download: addresses.append(download.url))
-    for label in ("Data, CSV", "All predictions, CSV", "Data, CSV"):
-        content = one.download(label)[1]
-        assert len(content) > 100
-        # Still there where machine or network are busy and the browser comes after the next looks at the job.
-        one.page.wait_for_timeout(1000)
-        answer = one.context.request.get(addresses[-1])
-        assert answer.ok and answer.body() == content
-    assert stop.count() == 1, "the job was over too early to show anything"
-    one.page.set_default_timeout(WAIT)
-    stop.click()
-    one.text("Stopped")
 
 
 def test_a_deletion_is_undone_wherever_the_page_is_scrolled(tab, prepared):

@@ -31,14 +31,10 @@ PHONE = {"width": 400, "height": 900}
 CUT_BUTTONS = """() => [...document.querySelectorAll("button[data-testid^=stBase] [data-testid=stMarkdownContainer]")]
   .filter(text => text.scrollWidth > text.clientWidth + 1).map(text => text.innerText)"""
 
-
-def wait_until(page, holds):
-    """Wait until something holds, at most 20 s: what is drawn anew takes its time on a busy machine."""
-    for _ in range(200):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    assert holds()
+BUTTON_FIRST = """() => {
+  const place = what => document.querySelector(what).getBoundingClientRect().y;
+  return place(".st-key-train-PLT-submit button") < place("[data-testid=stDataFrame]");
+}"""
 
 
 def all_controls(page):
@@ -62,7 +58,7 @@ def go_to_the_top(page):
 
 
 def tab_reaches_every_control_in_the_order_of_the_page(one):
-    for page in ("Train", "Compare", "Explain", "Trees", "Storage", "Robustness"):
+    for page in ("Train", "Compare", "Robustness"):
         one.go(page)
         one.page.get_by_role("button", name="Stop").first.wait_for(state="detached")  # short jobs have ended
         controls, reached = all_controls(one.page), []
@@ -90,7 +86,8 @@ def a_phone_cuts_no_names(one):
         except playwright_error():
             one.idle()
     one.page.keyboard.press("Escape")
-    wait_until(one.page, lambda: field.locator("[data-tag]").count() >= 2 and one.page.evaluate(CUT) == [])
+    field.locator("[data-tag]").nth(1).wait_for()
+    one.page.wait_for_function(f"({CUT})().length === 0")
 
 
 def a_phone_shows_the_button_first(one):
@@ -101,7 +98,7 @@ def a_phone_shows_the_button_first(one):
     beside = [place.bounding_box()["x"] for place in places]
     one.page.set_viewport_size(PHONE)
     assert beside[0] > beside[1]
-    wait_until(one.page, lambda: places[0].bounding_box()["y"] < places[1].bounding_box()["y"])
+    one.page.wait_for_function(BUTTON_FIRST)
 
 
 def menus_rows_and_buttons_are_used_without_a_mouse_and_cut_nowhere(one):

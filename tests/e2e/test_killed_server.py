@@ -13,7 +13,8 @@ from benchmarks.library.dashboard_server import Server
 from pages.shared.streamlit_fixes.reconnected import LOST
 from xmlcore.state import FILE
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+# Quicker: test_streamlit_fixes.py (a session that follows another one), test_read.py, and tests/pages/jobs.
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 ROWS = 100_000  # of the uploaded file: so many that sending and reading it take a moment
 
 

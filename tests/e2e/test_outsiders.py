@@ -3,8 +3,6 @@
 import asyncio
 import http.client
 import time
-import urllib.parse
-import urllib.request
 
 import pytest
 from websockets.asyncio.client import connect
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def port(dashboard):
-    return urllib.parse.urlsplit(dashboard.url).port
+    return dashboard.port
 
 
 def ask(port, method, path, headers=(), body=b""):
