@@ -133,15 +133,12 @@ def _end(count, last) -> str:
 def _attributes_named(header, names, source) -> list[int]:
     """Return the numbers of the attributes of these names; raise DatasetFormatError if there are none of some names."""
     number = {name: i for i, name in enumerate(header.names)}
-    found = []
-    for name in names:
-        candidates = (
-            number.get(name),
-            number.get(name.strip()),
-            header.spellings.get(name),
-            number.get(unescape(name)),
-        )
-        found.append(next((i for i in candidates if i is not None), None))
+
+    def place(name):
+        ways = number.get(name), number.get(name.strip()), header.spellings.get(name), number.get(unescape(name))
+        return next((i for i in ways if i is not None), None)
+
+    found = [place(name) for name in names]
     missing = [name for name, i in zip(names, found) if i is None]
     if missing:
         near = difflib.get_close_matches(missing[0][:_LONGEST_COMPARED], header.names[:5000], _SOME, cutoff=0.5)
@@ -227,19 +224,14 @@ def _code(type: Type) -> tuple:
     return (-1, 0) if len(values) == 2 else tuple(range(len(values)))
 
 
-def _width(type: Type, code: tuple) -> int:
-    if type.kind == NUMERIC:
-        return 1
-    return max(1, 1 + max(code)) if type.kind == NOMINAL else 0
-
-
 def _columns(header, chosen) -> _Columns:
     types = header.types
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
     kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
     type_of = header.type_of
     kind = np.array([kinds.get(type.kind, kernels.LEFT_OUT) for type in types], np.int8)[type_of]
-    width = np.array([_width(type, code) for type, code in zip(types, codes)], np.int64)[type_of]
+    width = [max(1, 1 + max(code, default=0)) if type.kind in kinds else 0 for type, code in zip(types, codes)]
+    width = np.array(width, np.int64)[type_of]
     is_label = np.zeros(type_of.size, bool)
     is_label[chosen] = True
     kind[is_label] += kernels.LABEL
@@ -326,40 +318,55 @@ def _warn(out, source):
             source.warn(f"{_counted(int(out[count]), noun)} (first in line {out[first]:,}) {are} {done}")
 
 
+_ROW, _SPARSE = "A row has a value of each attribute", "A sparse row is {{number value, number value}}"
+_SPARSE += "; the numbers of attributes ascend from 0."
+_ERRORS = {  # by the status of the compiled parser: what was found, and what to do
+    kernels.BAD_LABEL: ("{token} as the value of the label {name}", "{rule}"),
+    kernels.NO_VALUE: ("no value of the attribute {name}", "{pair}" + _MISSING_RULE),
+    kernels.TOO_FEW: ("the row ends after {values}, but there are {attributes}", f"{_ROW}. {_MISSING_RULE}"),
+    kernels.TOO_MANY: (
+        "{token} after the {needed} of the row, one of each attribute",
+        f"{_ROW}; a value with blanks or commas stands in quotation marks.",
+    ),
+    kernels.AFTER_ROW: (
+        "{rest} after the end of the row", "A row may be followed by its weight in braces, such as {{2}}."
+    ),
+    kernels.BAD_WEIGHT: (
+        "a weight that is not a number", "The weight of a row is a number in braces, such as {{2}}."
+    ),
+    kernels.INDEX_RANGE: (
+        "attribute number {bare}, but there are {attributes}, numbered from 0",
+        "Correct the number, or declare the attribute.",
+    ),
+    kernels.INDEX_ORDER: ("attribute number {number} {order}", _SPARSE),
+    kernels.NOT_CLOSED: ("a brace is not closed", f"{_SPARSE} A weight after it has braces of its own."),
+    kernels.BAD_INDEX: ("{token} where the number of an attribute belongs", _SPARSE),
+}  # fmt: skip
+
+
 def _error(reader, status, source, rule, doubted):
     """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
     text, out, header = reader.text, reader.out, reader.header
     at, start = int(out[kernels.POSITION]), int(out[kernels.LINE_START])
     line_text = text[at : at + 400].tobytes().split(b"\n")[0]
-    a, n = int(out[kernels.ATTRIBUTE]), len(header.names)
+    a, n, previous = int(out[kernels.ATTRIBUTE]), len(header.names), int(out[kernels.PREVIOUS])
     name = shown(header.names[a]) if a < n else ""
     token = re.match(rb"[^ \t\r\n,}]*", line_text).group().decode(header.encoding, "replace")
     sparse = text[start : start + 400].tobytes().lstrip(b" \t\r").startswith(b"{")
-    whole_row = "A row has a value of each attribute"
-    pair = "In a sparse row, the number of an attribute is followed by a blank and the value. " if sparse else ""
-    found, remedy = {
-        kernels.BAD_NUMBER: lambda: _bad_number(token, line_text, name),
-        kernels.BAD_NOMINAL: lambda: _bad_nominal(header, a, token, line_text),
-        kernels.BAD_LABEL: lambda: (f"{shown(token)} as the value of the label {name}", rule),
-        kernels.NO_VALUE: lambda: (f"no value of the attribute {name}", pair + _MISSING_RULE),
-        kernels.BAD_TOKEN: lambda: _bad_token(token, line_text, name, sparse),
-        kernels.TOO_FEW: lambda: (
-            f"the row ends after {_counted(a, 'value')}, but there are {_counted(n, 'attribute')}",
-            f"{whole_row}. {_MISSING_RULE}",
-        ),
-        kernels.TOO_MANY: lambda: (
-            f"{shown(token)} after the {_counted(n, 'value')} of the row, one of each attribute",
-            f"{whole_row}; a value with blanks or commas stands in quotation marks.",
-        ),
-        kernels.AFTER_ROW: lambda: (
-            f"{shown(line_text.decode(header.encoding, 'replace').strip())} after the end of the row",
-            "A row may be followed by its weight in braces, such as {2}.",
-        ),
-        kernels.BAD_WEIGHT: lambda: (
-            "a weight that is not a number",
-            "The weight of a row is a number in braces, such as {2}.",
-        ),
-    }.get(status, lambda: _bad_sparse(status, token, a, int(out[kernels.PREVIOUS]), n))()
+    if status == kernels.BAD_NUMBER:
+        found, remedy = _bad_number(token, line_text, name)
+    elif status == kernels.BAD_NOMINAL:
+        found, remedy = _bad_nominal(header, a, token, line_text)
+    elif status == kernels.BAD_TOKEN:
+        found, remedy = _bad_token(token, line_text, name, sparse)
+    else:
+        pair = "In a sparse row, the number of an attribute is followed by a blank and the value. "
+        facts = {"name": name, "token": shown(token), "bare": shown(token)[1:-1], "number": a, "rule": rule}
+        facts |= {"values": _counted(a, "value"), "needed": _counted(n, "value"), "pair": pair * sparse}
+        facts |= {"attributes": _counted(n, "attribute")}
+        facts |= {"order": "twice in a row" if a == previous else f"after number {previous}"}
+        facts |= {"rest": shown(line_text.decode(header.encoding, "replace").strip())}
+        found, remedy = (sentence.format(**facts) for sentence in _ERRORS[status])
     argument = doubted if status == kernels.BAD_LABEL else {}
     return source.error(found, remedy, int(out[kernels.LINE]), at - start + 1, **argument)
 
@@ -398,18 +405,6 @@ def _bad_token(token, line_text, name, sparse):
         found = f"{shown(token)} after the value of the attribute {name}"
         return found, "Pairs in a sparse row are separated by commas."
     return f"{shown(token)} where a value of the attribute {name} belongs", _MISSING_RULE
-
-
-def _bad_sparse(status, token, a, previous, n):
-    rule = "A sparse row is {number value, number value}; the numbers of attributes ascend from 0."
-    if status == kernels.INDEX_RANGE:
-        found = f"attribute number {shown(token)[1:-1]}, but there are {_counted(n, 'attribute')}, numbered from 0"
-        return found, "Correct the number, or declare the attribute."
-    if status == kernels.INDEX_ORDER:
-        return f"attribute number {a} {'twice in a row' if a == previous else f'after number {previous}'}", rule
-    if status == kernels.NOT_CLOSED:
-        return "a brace is not closed", f"{rule} A weight after it has braces of its own."
-    return f"{shown(token)} where the number of an attribute belongs", rule
 
 
 def warm_up() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -31,8 +32,6 @@ _TYPES_RULE = "An attribute has a name and then numeric, real, integer, or its v
 
 
 class Type(NamedTuple):
-    """The type of attributes."""
-
     kind: str  # "numeric", "nominal", "string", "date" or "relational"
     values: tuple = ()  # of a nominal attribute, in the order of the file
     spellings: tuple = ()  # the values as they are written, without quotation marks but with backslashes
@@ -40,8 +39,6 @@ class Type(NamedTuple):
 
 @dataclass
 class Header:
-    """The header of an ARFF file."""
-
     relation: str = ""
     names: list = field(default_factory=list)  # of the attributes
     lines: np.ndarray | None = None  # of the attributes in the file, int64
@@ -184,11 +181,9 @@ def _finish(header, text, end, source):
 def _encoding(content) -> str:
     """Return the encoding of bytes: UTF-8, or else one that older programs on Windows write."""
     for encoding in ("utf-8", "cp1252"):
-        try:
+        with suppress(UnicodeDecodeError):
             content.decode(encoding)
             return encoding
-        except UnicodeDecodeError:
-            pass
     return "latin-1"
 
 

@@ -158,8 +158,7 @@ def _look_at_table(text, source):
     first = int(table.has_index(form))
     ahead, last = table.binary_ends(form, first)
     columns = form.names[first:] if form.names else [str(i + 1) for i in range(form.n_columns - first)]
-    some = 0 < max(ahead, last) < len(columns)
-    likely = 0 if not some else -last if last >= ahead else ahead
+    likely = -last if last >= ahead else ahead
     return Look("csv", columns=columns, n_likely=likely, listing=None if likely else table.likely_listing(form))
 
 
