@@ -1,6 +1,5 @@
 """Damage files at random, and check that what reads them gives a matrix or a DatasetFormatError, quickly."""
 
-import os
 import resource
 import time
 import warnings
@@ -9,7 +8,6 @@ from tests.archiving import members, zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
 
 SECONDS, BYTES = 5, 1 << 30  # what reading one damaged file may take: processor time and memory
-MANY = int(os.environ.get("XMLCORE_FUZZ_FILES", 2000))  # damaged files of each format in the slow tests
 _SEPARATORS = [b"", b"\r\n", *(bytes([byte]) for byte in b"\n\r \t,:;'\"\\{}#%?@")]
 _PIECES = [*_SEPARATORS, b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xc3", "é\u2028".encode()]
 _PIECES += b",, {} < > &a; 0 -1 1.5 1e999 nan -inf 4294967296 99999999999999999999999".split()
@@ -67,13 +65,6 @@ def mutate_archive(content: bytes, random) -> bytes:
     else:
         files[name] = mutate(files[name], random)
     return zipped(files)
-
-
-def limit_memory(n_bytes: int) -> None:
-    """Let this process take ``n_bytes`` more of memory at most, until it ends."""
-    with open("/proc/self/statm") as stream:
-        size = int(stream.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + n_bytes, resource.RLIM_INFINITY))
 
 
 def check(read, *arguments, **options) -> bool:

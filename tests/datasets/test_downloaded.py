@@ -259,6 +259,7 @@ def test_the_catalog_loads_it_by_name(place, whole, data, monkeypatch):
 def test_every_published_entry_says_what_it_is():
     entries = published()
     assert len({one.name for one in entries}) == len(entries) >= 30
+    assert [one.name for one in registry.catalog()] == ["api-docs", *(one.name for one in entries)]
     for one in entries:
         assert one.row and one.label and one.citation.endswith(".") and one.page.startswith("http")
         assert one.n_rows > (one.n_test or 0) and one.n_features and one.n_labels

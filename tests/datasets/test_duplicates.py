@@ -1,9 +1,11 @@
-"""Rows that occur twice, by hand and by comparing all pairs."""
+"""Rows that occur twice, and sets of labels, by hand and by plain loops."""
+
+from collections import Counter
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets import Dataset
+from xmlcore.datasets import Dataset, describe, label_sets, rows_of_label_set
 from xmlcore.datasets.statistics.rows import duplicates, row_hashes
 
 
@@ -71,3 +73,25 @@ def test_hashes_depend_on_columns_and_values_and_not_on_blocks(monkeypatch):
     assert np.unique(whole).size == np.unique(X.toarray(), axis=0).shape[0]
     pair = sp.csr_array(np.array([[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 0, 0]], np.float32))
     assert np.unique(row_hashes(pair)).size == 4 and row_hashes(pair)[3] == 0
+
+
+def test_label_sets_are_those_of_a_plain_count():
+    rng = np.random.default_rng(0)
+    Y = rng.random((60, 4)) < 0.3
+    data = Dataset("some", np.ones((40, 1)), Y[:40], np.ones((20, 1)), Y[40:])
+    every = [tuple(np.flatnonzero(row).tolist()) for row in Y]
+    counted = Counter(one for one in every if one)
+    found = label_sets(data)
+    assert [every[row] for row in found["row"]] == [one for one, _ in counted.most_common()]
+    assert found["rows"].tolist() == [count for _, count in counted.most_common()]
+    assert found["n_train"].tolist() == [every[:40].count(every[row]) for row in found["row"]]
+    assert (found["n_train"] + found["n_test"] == found["rows"]).all()
+    assert found["size"].tolist() == [len(every[row]) for row in found["row"]]
+    assert len(found) == describe(data).summary["n_label_sets"]
+    for row in found["row"]:
+        assert rows_of_label_set(data, row).tolist() == [i for i in range(60) if every[i] == every[row]]
+
+
+def test_data_without_labels_has_no_label_sets():
+    data = Dataset("bare", np.ones((2, 1)), np.zeros((2, 3), bool), np.ones((1, 1)), np.zeros((1, 3), bool))
+    assert label_sets(data).empty

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xmlcore.datasets import Dataset, catalog, load, load_saved, prepare
+from xmlcore.datasets import Dataset, load, load_saved, prepare
 from xmlcore.datasets.registry import catalog as registry
 from xmlcore.progress import Cancelled
 
@@ -27,13 +27,6 @@ def toy(monkeypatch):
     module = SimpleNamespace(load=load_toy)
     monkeypatch.setattr(registry, "import_module", {"where.it.is.made": module}.__getitem__)
     return given, module
-
-
-def test_every_entry_says_what_it_is_and_where_it_comes_from():
-    entries = catalog()
-    names = [entry.name for entry in entries]
-    assert names[0] == "api-docs" and {"eurlex-4k", "mulan-yeast", "meka-slashdot"} < set(names)
-    assert all(entry.description.endswith(".") and entry.source.endswith(".") for entry in entries)
 
 
 def test_unknown_names_list_the_known_ones():
