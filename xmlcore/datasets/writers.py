@@ -27,21 +27,6 @@ _HALF = re.compile("[\ud800-\udfff]")
 _CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
 
-def chunks(indptr, stream, progress):
-    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each, and report what was written.
-
-    ``indptr`` counts the values; by their share, the size of the whole file is known roughly.
-    """
-    first, n_rows = 0, indptr.size - 1
-    while first < n_rows:
-        stop = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
-        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
-        yield first, stop
-        first = stop
-        share, written = indptr[stop] / indptr[-1] if indptr[-1] else 1.0, stream.tell()
-        progress("Writing", float(share), f"{size(written)} of about {size(written / max(share, 1e-9))}")
-
-
 _PACKED = {
     # without time and name, so that the same matrices make the same file
     ".gz": lambda raw: gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0),
@@ -116,27 +101,27 @@ def write_matrix(
     if xml is not None:
         found = f"there is a file for the names of an ARFF file's labels, but the format is {format!r:.200}"
         raise InputError(found, argument="format", value="arff")
-    path = Path(path)
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
-    names = {"feature_names": (feature_names, X.shape[1]), "label_names": (label_names, Y.shape[1])}
-    names = {field: _checked_names(given, field, count) for field, (given, count) in names.items() if given is not None}
+    given = (("feature_names", feature_names, X.shape[1]), ("label_names", label_names, Y.shape[1]))
+    names = {field: _names(names, field, count) for field, names, count in given if names is not None}
     if names and format != "npz":
         raise ValueError(f"{format} has no place for names: write them to files of their own, one name per line")
-    for field, given in names.items():
-        if ends := [i for i, name in enumerate(given) if name.endswith("\0")]:
-            raise ValueError(f"{field}[{ends[0]}] is {given[ends[0]]!r:.200}: it ends with a NUL")
-    with atomic(path) as stream:
+    with atomic(Path(path)) as stream:
         if format == "npz":
             _write_npz(stream, X, Y, names)
-            return
-        if format == "xmlc":
-            stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
-        empty = " 0:0" if format == "svmlight" else ""  # a row without labels and features
-        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
-            rows = _rows(X, Y, first, stop, ":")
-            lines = (" ".join([",".join(map(str, labels)), *features]) or empty for features, labels in rows)
-            stream.write("".join(f"{line}\n" for line in lines).encode())
+        else:
+            _write_rows(stream, X, Y, format, to_progress(progress))
+
+
+def _names(given, field, count) -> list[str]:
+    """Return names after a check; by default feature0, feature1, ..."""
+    noun = field.removesuffix("_names")
+    names = [f"{noun}{i}" for i in range(count)] if given is None else check_names(given, field, count)
+    for i, name in enumerate(names):
+        if name.endswith("\0") or _HALF.search(name):
+            raise ValueError(f"{field}[{i}] is {name!r:.200}: it ends with a NUL, or is not valid Unicode")
+    return names
 
 
 def _write_npz(stream, X, Y, names):
@@ -155,15 +140,33 @@ def _write_npz(stream, X, Y, names):
     stream.write(archive.getbuffer())
 
 
-def _rows(X, Y, first, stop, between):
-    """Yield the features of each row as texts, with ``between`` between id and value, and the ids of its labels."""
-    x, y = slice(X.indptr[first], X.indptr[stop]), slice(Y.indptr[first], Y.indptr[stop])
-    values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
-    features = [f"{i}{between}{value.removesuffix('.0')}" for i, value in zip(X.indices[x].tolist(), values)]
-    labels = Y.indices[y].tolist()
-    x_ends, y_ends = ((A.indptr[first : stop + 1] - A.indptr[first]).tolist() for A in (X, Y))
-    for i in range(stop - first):
-        yield features[x_ends[i] : x_ends[i + 1]], labels[y_ends[i] : y_ends[i + 1]]
+def _write_rows(stream, X, Y, format, progress):
+    if format == "xmlc":
+        stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
+    empty = " 0:0" if format == "svmlight" else ""  # a row without labels and features
+    for rows in _rows(X, Y, ":", stream, progress):
+        lines = (" ".join([",".join(map(str, labels)), *features]) or empty for features, labels in rows)
+        stream.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _rows(X, Y, between, stream, progress):
+    """Yield the rows in parts of about ``_CHUNK`` values: of each its features as texts, and the ids of its labels.
+
+    ``between`` stands between id and value. By the share of values, the size of the whole file is known roughly.
+    """
+    ends, first, n_rows = X.indptr.astype(np.int64) + Y.indptr, 0, X.shape[0]
+    while first < n_rows:
+        stop = int(np.searchsorted(ends, ends[first] + _CHUNK, side="right")) - 1
+        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
+        x, y = slice(X.indptr[first], X.indptr[stop]), slice(Y.indptr[first], Y.indptr[stop])
+        values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
+        features = [f"{i}{between}{value.removesuffix('.0')}" for i, value in zip(X.indices[x].tolist(), values)]
+        labels = Y.indices[y].tolist()
+        x_ends, y_ends = ((A.indptr[first : stop + 1] - A.indptr[first]).tolist() for A in (X, Y))
+        yield [(features[x_ends[i] : x_ends[i + 1]], labels[y_ends[i] : y_ends[i + 1]]) for i in range(stop - first)]
+        first = stop
+        share, written = float(ends[stop] / ends[-1]) if ends[-1] else 1.0, stream.tell()
+        progress("Writing", share, f"{size(written)} of about {size(written / max(share, 1e-9))}")
 
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:/+=-]*")
@@ -194,19 +197,16 @@ def write_arff(
     path = Path(path)
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
-    n_features, n_labels = X.shape[1], Y.shape[1]
-    if n_labels == 0:
+    if Y.shape[1] == 0:
         raise ValueError("Y has no columns: an ARFF file cannot say that it has no labels")
-    features = [f"feature{i}" for i in range(n_features)] if feature_names is None else feature_names
-    labels = [f"label{i}" for i in range(n_labels)] if label_names is None else label_names
-    features = _checked_names(features, "feature_names", n_features)
-    labels = _checked_names(labels, "label_names", n_labels)
+    features = _names(feature_names, "feature_names", X.shape[1])
+    labels = _names(label_names, "label_names", Y.shape[1])
     _check_different(features, labels)
     relation = stem(path.name) if relation is None else relation
     if xml is None:
         if _MEKA.search(relation):
             raise ValueError(f"the relation {relation!r:.200} says by -C what the labels are: leave that out")
-        relation = f"{relation}: -C -{n_labels}"
+        relation = f"{relation}: -C -{len(labels)}"
     else:
         content = _xml(labels)
     lines = [f"@relation {_quoted(relation, always=True)}", ""]
@@ -214,21 +214,12 @@ def write_arff(
     lines += [f"@attribute {_quoted(name)} {{0,1}}" for name in labels]
     with atomic(path) as stream:
         stream.write("\n".join([*lines, "", "@data", ""]).encode())
-        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr, stream, to_progress(progress)):
-            for features, labels in _rows(X, Y, first, stop, " "):
-                line = ",".join(features + [f"{label + n_features} 1" for label in labels])
-                stream.write(f"{{{line}}}\n".encode())
+        for rows in _rows(X, Y, " ", stream, to_progress(progress)):
+            lines = (",".join(features + [f"{X.shape[1] + label} 1" for label in labels]) for features, labels in rows)
+            stream.write("".join(f"{{{line}}}\n" for line in lines).encode())
     if xml is not None:
         with atomic(Path(xml)) as stream:
             stream.write(content)
-
-
-def _checked_names(names, field, count) -> list[str]:
-    names = check_names(names, field, count)
-    for i, name in enumerate(names):
-        if _HALF.search(name):
-            raise ValueError(f"{field}[{i}] is {name!r:.200}, which is not valid Unicode text")
-    return names
 
 
 def _check_different(features, labels):
