@@ -69,13 +69,15 @@ def test_links_in_a_tar_archive_are_refused(tmp_path, folder):
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_bombs_are_refused_by_what_they_unpack_to(tmp_path, folder, pack):
+def test_bombs_are_refused_by_what_they_unpack_to(tmp_path, folder, pack, monkeypatch):
     archive = pack(tmp_path / "a", {"train.txt": bytes(5_000_000)})
     assert archive.stat().st_size < 50_000
+    monkeypatch.setattr("xmlcore.datasets.registry.unpack.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("xmlcore.datasets.registry.unpack.MAX_FILES", 1)
     with pytest.raises(DatasetFormatError, match="unpacks to more than 1,000,000 bytes"):
-        unpack(archive, folder, max_bytes=1_000_000)
+        unpack(archive, folder)
     with pytest.raises(DatasetFormatError, match="more than 1 files"):
-        unpack(pack(tmp_path / "b", FILES), folder, max_files=1)
+        unpack(pack(tmp_path / "b", FILES), folder)
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])

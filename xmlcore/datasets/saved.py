@@ -43,7 +43,12 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
     fingerprint = dataset.fingerprint
     replaced = store.damaged(KIND, fingerprint)
     if replaced or not store.exists(KIND, fingerprint):
-        facts = _facts(dataset) | {"again": made_by is not None} | (made_by or {})
+        facts = {"name": dataset.name, "xmlcore": __version__} | {count: getattr(dataset, count) for count in COUNTS}
+        facts |= {"train_values": dataset.X_train.nnz, "test_values": dataset.X_test.nnz}
+        if dataset.texts_test is not None:  # bytes in memory while they are unpacked, beside those of the file
+            texts = [text for name in TEXTS for text in getattr(dataset, name) or ()]
+            facts["text_memory"] = sum(map(sys.getsizeof, texts)) + sum(map(len, texts))
+        facts |= {"again": made_by is not None} | (made_by or {})
         with store.writing(KIND, fingerprint, replace=replaced, **facts) as path:
             store.write_value(path, as_plain(dataset))
     return fingerprint
@@ -98,14 +103,3 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
     made = Dataset.__new__(Dataset)
     made.__setstate__(state)
     return made
-
-
-def _facts(dataset) -> dict:
-    """Return the name and the sizes of a data set, and the version of xmlcore, which the store keeps beside it."""
-    counts = {count: getattr(dataset, count) for count in COUNTS}
-    values = {"train_values": dataset.X_train.nnz, "test_values": dataset.X_test.nnz}
-    facts = {"name": dataset.name, "xmlcore": __version__} | counts | values
-    texts = [text for name in TEXTS for text in getattr(dataset, name) or ()]
-    if dataset.texts_test is not None:  # bytes in memory while they are unpacked, beside those of the file
-        facts["text_memory"] = sum(map(sys.getsizeof, texts)) + sum(map(len, texts))
-    return facts

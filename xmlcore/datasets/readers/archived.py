@@ -10,6 +10,7 @@ from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.readers.sources import NamedSource, files_in, reading_zip
 
 _DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
+_ABOUT = ("readme", "license", "licence", "xf.", "yf.")  # beginnings of names of files about the data
 _PACKED = (".gz", ".bz2", ".xz")
 _TRAIN, _TEST = r"(?:^|.*[^a-z])(?:train|training|trn)(?:[^a-z]|$)", r"(?:^|.*[^a-z])(?:test|tst)(?:[^a-z]|$)"
 _X, _Y = r".*(?:^|[^a-z])x_?xf?\.txt", r".*(?:^|[^a-z])x_?y\.txt"
@@ -40,7 +41,11 @@ def roles(names) -> dict[str, str]:
     """Return which file of a data set is which argument of :func:`xmlcore.datasets.read_dataset`; none in doubt."""
     named = {name: bare(name) for name in names}
     lists = _only(_NAMES, named) if len(named) > 1 else {}
-    data = {name: file for name, file in named.items() if _has_rows(file) and name not in lists.values()}
+    data = {
+        name: file
+        for name, file in named.items()
+        if file.endswith(_DATA) and not file.startswith(_ABOUT) and name not in lists.values()
+    }
     found = _only(_HALVES, data)
     if len(found) == len(data) == 4:
         return lists | found
@@ -57,10 +62,6 @@ def roles(names) -> dict[str, str]:
             return {}
         found |= {"labels": xml[0]} if xml else {}
     return lists | found
-
-
-def _has_rows(name) -> bool:
-    return name.endswith(_DATA) and not name.startswith(("readme", "license", "licence", "xf.", "yf."))
 
 
 def _only(rules, named) -> dict[str, str]:

@@ -169,13 +169,10 @@ def _look_at_arff(text, source):
         return Look("arff")  # too long for the beginning, or wrong, which is said when the file is read
     ahead, last = arff.binary_ends(header)
     likely, said = -last if last >= ahead else ahead, arff.said_by(header)
-    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=_telling(header.relation))
-
-
-def _telling(relation) -> str:
-    """Return the part of an ARFF relation that names the data: without MEKA's options and the filters of Weka."""
-    name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", relation)[0].strip())
-    return "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name
+    # The part of the relation that names the data: without MEKA's options and the filters of Weka.
+    name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", header.relation)[0].strip())
+    name = "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name
+    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=name)
 
 
 def warm_up() -> None:

@@ -324,7 +324,10 @@ class _Stop:
         about = {
             kernels.TOO_FEW_ROWS: self._too_few_rows,
             kernels.TOO_MANY_ROWS: self._too_many_rows,
-            kernels.SUM_OVERFLOW: self._sum_overflow,
+            kernels.SUM_OVERFLOW: lambda: (
+                "the values of a repeated feature add up to more than float32 holds (3.4e38)",
+                "Name each feature once per row.",
+            ),
             kernels.BAD_LABEL: self._bad_label,
             kernels.LABEL_RANGE: lambda: self._out_of_range("label", self.promise.n_labels),
             kernels.BAD_FEATURE: self._bad_feature,
@@ -360,10 +363,6 @@ class _Stop:
     def _other_rows(self, more):
         found = f"the file of features has {self.promise.n_rows:,} rows, but this file of labels has {more}"
         return found, "Give a line for each row, a blank one for a row without labels."
-
-    def _sum_overflow(self):
-        found = "the values of a repeated feature add up to more than float32 holds (3.4e38)"
-        return found, "Name each feature once per row."
 
     def _bad_label(self):
         rule = _RULES.get(self.half, "Labels are whole numbers from 0, separated by commas, before the first feature.")

@@ -150,13 +150,6 @@ def _owner(thing):
     return owner.__module__.partition(".")[0] if owner is not None else None
 
 
-def _identity(thing):
-    """Return the object inside all wrappers, which identifies an object that has several names."""
-    with contextlib.suppress(Exception):
-        return inspect.unwrap(thing)
-    return thing
-
-
 def scan(report, packages=PACKAGES) -> list[dict]:
     packages = list(packages)
     # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
@@ -167,7 +160,9 @@ def scan(report, packages=PACKAGES) -> list[dict]:
         owner = _owner(thing)
         if owner is not None and owner != name.partition(".")[0]:
             return False
-        identity = _identity(thing)
+        identity = thing
+        with contextlib.suppress(Exception):
+            identity = inspect.unwrap(thing)  # which identifies an object that has several names
         doc = getattr(thing, "__doc__", None)
         if not isinstance(doc, str):
             return True

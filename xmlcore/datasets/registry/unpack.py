@@ -11,16 +11,14 @@ from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.sources import ADDED, PATH_BOUND
 from xmlcore.progress import Progress, silent
 
-MAX_FILES = 1000
+MAX_BYTES, MAX_FILES = PATH_BOUND, 1000  # that are unpacked
 PHASE = "Unpacking"
 _CHUNK = 1 << 20  # bytes that are unpacked at a time
 _OTHERS = ((b"Rar!", "a RAR archive"), (b"7z\xbc\xaf\x27\x1c", "a 7z archive"))
 _DAMAGED = "Delete it, so that it is downloaded again, or replace it by a complete file."
 
 
-def unpack(
-    archive: Path, folder: Path, *, progress: Progress = silent, max_bytes: int = PATH_BOUND, max_files: int = MAX_FILES
-) -> list[Path]:
+def unpack(archive: Path, folder: Path, *, progress: Progress = silent) -> list[Path]:
     archive, folder = Path(archive), Path(folder)
     with open(archive, "rb") as stream:
         head = stream.read(8)
@@ -32,7 +30,7 @@ def unpack(
         is_zip = head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
         if is_zip or tarfile.is_tarfile(archive):
             members = _zip_members(archive) if is_zip else _tar_members(archive)
-            return _write(members, archive, folder, progress, max_bytes, max_files)
+            return _write(members, archive, folder, progress)
     except DatasetFormatError:
         raise
     except (RuntimeError, NotImplementedError) as error:  # a password, or a method that zipfile does not know
@@ -69,20 +67,20 @@ def _tar_members(archive):
             pass
 
 
-def _write(members, archive, folder, progress, max_bytes, max_files):
+def _write(members, archive, folder, progress):
     written, total = [], 0
     for name, share, stream in members:
         path = _inside(name, archive, folder)
         if path is None:
             continue
-        if len(written) >= max_files:
-            raise DatasetFormatError(archive.name, f"it has more than {max_files:,} files", "Unpack what is needed.")
+        if len(written) >= MAX_FILES:
+            raise DatasetFormatError(archive.name, f"it has more than {MAX_FILES:,} files", "Unpack what is needed.")
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "wb") as target:
             while piece := stream.read(_CHUNK):
                 total += len(piece)
-                if total > max_bytes:
-                    found = f"it unpacks to more than {max_bytes:,} bytes"
+                if total > MAX_BYTES:
+                    found = f"it unpacks to more than {MAX_BYTES:,} bytes"
                     raise DatasetFormatError(archive.name, found, "Unpack it yourself if that is right.")
                 target.write(piece)
                 progress(PHASE, share, f"{path.name}: {wording.size(target.tell())}")

@@ -43,6 +43,8 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
     z = np.divide(gap, error, out=np.zeros(gap.size), where=error > 0)
     tested = (rows_1 + rows_2) * min(n_1, n_2) >= LEAST_EXPECTED * n
     p = np.where(tested, 2 * ndtr(-np.abs(z)), np.nan)
+    known = np.sort(p[~np.isnan(p)])  # Benjamini and Hochberg's procedure accepts the smallest ones
+    below = np.flatnonzero(known <= FALSE_DISCOVERIES * np.arange(1, known.size + 1) / max(known.size, 1))
     frame = pd.DataFrame(
         {
             "column": columns.astype(np.int64),
@@ -53,7 +55,7 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
             "difference": difference,
             "tested": tested,
             "p": p,
-            "differs": _discoveries(p),
+            "differs": p <= known[below[-1]] if below.size else np.zeros(p.size, bool),
         }
     )
     size = frame["difference"].abs()
@@ -88,13 +90,6 @@ def _moments(matrix, columns):
     squares = np.bincount(at, weights=away * away, minlength=columns.size) + (n - rows) * mean**2
     variance = squares / max(n - 1, 1)
     return rows, mean, np.where(variance > 1e-12 * mean**2, variance, 0.0)  # what is left of rounding is no variance
-
-
-def _discoveries(p):
-    """Return which of the p-values, nan if there is none, Benjamini and Hochberg's procedure accepts."""
-    known = np.sort(p[~np.isnan(p)])
-    below = np.flatnonzero(known <= FALSE_DISCOVERIES * np.arange(1, known.size + 1) / max(known.size, 1))
-    return p <= known[below[-1]] if below.size else np.zeros(p.size, bool)
 
 
 MOST = 2000  # rows that are compared; of more, so many are drawn at random

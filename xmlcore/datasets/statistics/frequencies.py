@@ -102,7 +102,11 @@ def fit_power_law(counts: ArrayLike, x_min: int | None = None) -> PowerLaw:
     -------
     PowerLaw
     """
-    values, numbers = _histogram(counts)
+    wanted = "whole numbers, such as the number of rows of each label"
+    counts = as_array(counts, "counts", f"{wanted}, are needed")
+    if counts.dtype.kind not in "buif":
+        raise ValueError(f"counts must be {wanted}")
+    values, numbers = np.unique(counts[counts > 0].astype(np.int64), return_counts=True)
     if x_min is None:
         starts = np.arange(values.size - 1)
     else:
@@ -128,15 +132,6 @@ def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFram
     count = np.geomspace(fit.x_min, max(largest, fit.x_min), points)
     rank = fit.n_tail * _share_from(count, fit.alpha, fit.x_min)
     return pd.DataFrame({"count": count, "rank": rank})[::-1].reset_index(drop=True)
-
-
-def _histogram(counts):
-    """Return the different counts above 0, ascending, and how often each occurs."""
-    wanted = "whole numbers, such as the number of rows of each label"
-    counts = as_array(counts, "counts", f"{wanted}, are needed")
-    if counts.dtype.kind not in "buif":
-        raise ValueError(f"counts must be {wanted}")
-    return np.unique(counts[counts > 0].astype(np.int64), return_counts=True)
 
 
 def _fits(values, numbers, starts, least):

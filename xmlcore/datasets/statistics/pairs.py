@@ -70,7 +70,8 @@ def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int =
         total += first.size
         enough = both >= least
         partners.append(_best_of_each(first[enough], second[enough], both[enough], phi[enough], n_partners))
-        once = _ordered(first, second, counts)
+        more = counts[first] - counts[second]
+        once = (more > 0) | (more == 0) & (first < second)  # each pair is counted once
         best.append(_largest(first, second, both, phi, once & enough & (phi > 0), n_pairs))
         negative.append(_largest(first, second, both, -phi, once & (phi < 0), n_pairs))
     negative.append(_never_together(Y, counts, n_pairs))
@@ -117,12 +118,6 @@ def _phi(n_first, n_second, both, n_rows):
     spread = np.sqrt(n_first * n_second * (n_rows - n_first) * (n_rows - n_second))
     phi = np.divide(n_rows * both - n_first * n_second, spread, out=np.zeros(spread.shape), where=spread > 0)
     return np.round(phi, 9)  # so that values that differ by rounding alone are equal
-
-
-def _ordered(first, second, counts):
-    """Return where the first label is the more frequent one, or the smaller id: each pair is counted once."""
-    more = counts[first] - counts[second]
-    return (more > 0) | (more == 0) & (first < second)
 
 
 def _largest(first, second, both, value, candidates, n):

@@ -148,7 +148,8 @@ def _read(source, looked, text, labels, separator, names, max_documents, progres
     texts, rows, first, n_empty, empty = [], [], {}, 0, None
     n_texts = len(text_columns)
     for place, found in records(source, guess.form, (*text_columns, *label_columns), progress):
-        whole = _text(found[:n_texts], text_columns, place)
+        parts = [_text_of(value, column, place) for value, column in zip(found, text_columns)]
+        whole = parts[0] if n_texts == 1 else "\n".join(filter(None, parts))
         if not whole or whole.isspace():
             n_empty, empty = n_empty + 1, empty or place
         texts.append(whole)
@@ -218,11 +219,6 @@ def _column(guess, name, source) -> str:
     if guess.text is not None and guess.labels is not None:
         remedy += f" Texts seem to be in {guess.text!r:.200}, labels in {guess.labels!r:.200}."
     raise source.error(f"it has no column {name!r:.200}", remedy, argument=which, value=getattr(guess, which))
-
-
-def _text(values, columns, place) -> str:
-    found = [_text_of(value, column, place) for value, column in zip(values, columns)]
-    return found[0] if len(found) == 1 else "\n".join(filter(None, found))
 
 
 def _text_of(value, column, place) -> str:

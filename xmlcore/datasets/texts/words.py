@@ -68,7 +68,7 @@ class WordFinder:
 
     def __init__(self, pattern: str, lowercase: bool = True, strip_accents: str | None = None):
         self._pattern = _compiled(pattern)
-        self._lowercase, self._strip = lowercase, _STRIP[strip_accents]
+        self._lowercase, self._strip = lowercase, strip_accents
 
     def words(self, texts: Iterable[str]) -> Iterator[list[str]]:
         if isinstance(self._pattern, re.Pattern):
@@ -121,7 +121,9 @@ class WordFinder:
     def _prepared(self, text) -> str:
         if self._lowercase:
             text = text.lower()
-        return text if self._strip is None else self._strip(text)
+        if self._strip is None or text.isascii():
+            return text
+        return _STRIP[self._strip](unicodedata.normalize("NFKD", text))
 
     def _origin(self, text) -> np.ndarray | None:
         """Return from which character of a text each one of the prepared text comes; None if all stay in place."""
@@ -180,16 +182,7 @@ def _after(text, last) -> np.ndarray:
     return ends
 
 
-def _without_accents(text) -> str:
-    """Return a text in the compatibility decomposition, without the marks that it combines with letters."""
-    if text.isascii():
-        return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-
-
-def _as_ascii(text) -> str:
-    """Return a text in the compatibility decomposition, without all that is not ASCII."""
-    return text if text.isascii() else unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-
-
-_STRIP = {None: None, "unicode": _without_accents, "ascii": _as_ascii}
+_STRIP = {  # of the compatibility decomposition: no marks that are combined with letters, or nothing but ASCII
+    "unicode": lambda decomposed: "".join(c for c in decomposed if not unicodedata.combining(c)),
+    "ascii": lambda decomposed: decomposed.encode("ascii", "ignore").decode("ascii"),
+}
