@@ -1,12 +1,14 @@
 """Read the text of files, uploads and archives: decompress it, limit its size and check that it is text."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
 import re
 import struct
+import tarfile
 import zipfile
 import zlib
 from contextlib import contextmanager, nullcontext, suppress
@@ -353,7 +355,9 @@ def reading_zip(source: "NamedSource", what: str = "the zip archive"):
     except (RuntimeError, NotImplementedError) as error:  # a password, or a packing that is not read
         remedy = "Pack it by deflation and without a password, or unpack it and give its files."
         raise source.error(f"{what} cannot be read ({error})", remedy) from error
-    except ZIP_ERRORS as error:
+    except (*ZIP_ERRORS, tarfile.TarError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk
+            raise
         raise source.error(f"{what} cannot be read ({error})", DAMAGED) from error
 
 
