@@ -1,5 +1,6 @@
 """A small text, and helpers that read it or catch the error."""
 
+import io
 import warnings
 
 import numpy as np
@@ -51,6 +52,13 @@ def random_matrices(rng, n=200, d=50, k=30):
     X.data[:3] = [1, -2, np.float32(0.1)]
     Y = sp.random_array((n, k), density=0.05, format="csr", rng=rng) > 0
     return X, Y
+
+
+def sparse_npz(matrix, compressed=False):
+    """Return what scipy.sparse.save_npz writes."""
+    made = io.BytesIO()
+    sp.save_npz(made, matrix, compressed=compressed)
+    return made.getvalue()
 
 
 def zip_without_a_name(content):

@@ -1,6 +1,5 @@
 """Mutated files give matrices or a DatasetFormatError, nothing else, soon and in little memory."""
 
-import io
 import random
 import tempfile
 from pathlib import Path
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from datasets.fuzzing import check, mutate, mutate_archive
-from datasets.reads import zip_without_a_name
+from datasets.reads import sparse_npz, zip_without_a_name
 
 from tests.archiving import npz
 from xmlcore.datasets import read_matrix, write_arff
@@ -64,12 +63,6 @@ def sparse_rows(X, Y, header=True):
     return "\n".join([*lines, ""]).encode()
 
 
-def scipy_npz(matrix):
-    made = io.BytesIO()
-    sp.save_npz(made, matrix, compressed=False)
-    return made.getvalue()
-
-
 def table(X, Y, mark=",", decimal="."):
     names = [*(f"f {i}" for i in range(X.shape[1])), *(f'"y{j}"' for j in range(Y.shape[1]))]
     rows = np.hstack([X.toarray(), Y.toarray()])
@@ -116,8 +109,8 @@ def cases(kind):
         dense, classes = X.toarray(), np.arange(X.shape[0]) % 3
         seeds = [npz(**parts, label_names=np.array([f"y{j}" for j in range(Y.shape[1])])), npz(X=dense, Y=Y.toarray())]
         seeds += [npz(X=dense, y=classes), npz(X=dense, y=np.array(["a", "b", "\u00e4"])[classes])]
-        seeds += [scipy_npz(X.asformat(form)) for form in ("csr", "csc", "coo")]
-        return seeds, [{}, {"labels": scipy_npz(Y)}]
+        seeds += [sparse_npz(X.asformat(form)) for form in ("csr", "csc", "coo")]
+        return seeds, [{}, {"labels": sparse_npz(Y)}]
     with tempfile.TemporaryDirectory() as written:
         path = Path(written, "a.arff")
         write_arff(path, X, Y, ["a", "b c", "d'e", "\\", "ü", "y%", "f6", "f7", "f8"])

@@ -1,6 +1,5 @@
 """Values that list labels: however lists are written, cells without a value, and what is refused."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from datasets.reads import failure, warned
+from datasets.texts.test_read_texts import parquet
 
 from xmlcore.datasets import (
     DatasetFormatError,
@@ -47,9 +47,7 @@ def in_json(*values):
 
 
 def in_parquet(*values):
-    buffer = io.BytesIO()
-    pd.DataFrame({"text": "a", "tags": values}).to_parquet(buffer)
-    return in_texts(content=buffer.getvalue())
+    return in_texts(content=parquet(pd.DataFrame({"text": "a", "tags": values})))
 
 
 READERS = [listed, in_texts, in_json, in_parquet]

@@ -6,23 +6,18 @@ import io
 import numpy as np
 import pytest
 
+from tests.archiving import npz
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.datasets.readers.formats import Look, look
 
 ARFF = "@relation 'r%s'\n@attribute a numeric\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n"
 
 
-def archive():
-    made = io.BytesIO()
-    np.savez(made, X=np.eye(2), Y=np.eye(2))
-    return made.getvalue()
-
-
 @pytest.mark.parametrize(("content", "expected"), [
     (b"3 4 5\n0 1:1\n", Look("xmlc", (3, 4, 5))),
     (b"3 4\n1:1\n", Look("xmlc", (3, 4))),
     (b"0 1:1\n", Look("svmlight")),
-    (archive(), Look("npz")),
+    (npz(X=np.eye(2), Y=np.eye(2)), Look("npz")),
     (b"a,b,c\n5,1,0\n", Look("csv", columns=["a", "b", "c"], n_likely=-2)),
     (b"b,c,a\n1,0,5\n", Look("csv", columns=["b", "c", "a"], n_likely=2)),
     (b"5,1,0\n3,0,0\n", Look("csv", columns=["1", "2", "3"], n_likely=-2)),

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from datasets.reads import failure, random_matrices, warned
+from datasets.reads import failure, random_matrices, sparse_npz, warned
 from datasets.test_sources import Upload
 
 from tests.archiving import npz as arrays
@@ -18,12 +18,6 @@ from xmlcore.datasets.readers.formats import look
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
 CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
-
-
-def sparse(matrix, **options):
-    made = io.BytesIO()
-    sp.save_npz(made, matrix, **options)
-    return made.getvalue()
 
 
 def both(**changed):
@@ -43,7 +37,7 @@ def equal(read):
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 @pytest.mark.parametrize("compressed", [True, False])
 def test_features_and_labels_in_two_files_of_scipy(form, compressed, tmp_path):
-    features, labels = (sparse(matrix.asformat(form), compressed=compressed) for matrix in (X, Y))
+    features, labels = (sparse_npz(matrix.asformat(form), compressed=compressed) for matrix in (X, Y))
     assert equal(read_matrix(features, labels=labels)) == (None, None)
     (tmp_path / "X.npz").write_bytes(features)
     (tmp_path / "Y.npz").write_bytes(labels)
@@ -108,7 +102,7 @@ def test_a_zip_of_an_npz_is_unpacked():
 
 
 def test_two_pairs_of_files_make_a_data_set():
-    features, labels = sparse(X), sparse(Y)
+    features, labels = sparse_npz(X), sparse_npz(Y)
     made = read_dataset(features, features, labels=labels, test_labels=labels)
     assert (made.n_train, made.n_test, made.n_labels) == (40, 40, 6)
     with pytest.raises(ValueError, match="the labels of the training rows only"):
@@ -118,7 +112,7 @@ def test_two_pairs_of_files_make_a_data_set():
 
 
 @pytest.mark.parametrize(("content", "found"), [
-    (sparse(X), "it holds features, but no labels"),
+    (sparse_npz(X), "it holds features, but no labels"),
     (arrays(a=np.eye(2), b=np.eye(2)), "it holds no X, but the arrays a, b"),
     (both(Y_indptr=None, X_shape=np.array([40, 8])), "is 8, but ids run from 0 to 7"),
     (both(X_indices=X.indices * -1), "but ids run from 0 to 8"),
@@ -143,7 +137,7 @@ def test_two_pairs_of_files_make_a_data_set():
     (arrays(X=np.eye(30), y=np.arange(30)), "30 different ones in 30 rows: these are hardly class numbers"),
     (arrays(X=np.eye(3), y=np.array([0, 1, 2, 1])), "its features have 3 rows, but its labels 4"),
     (arrays(X=np.eye(3), y=np.array([0, 1, 2]), label_names=np.array(["a", "b"])), "it holds 2 label names"),
-    (sparse(sp.dia_array(np.eye(3))), "its sparse matrix has the format 'dia'"),
+    (sparse_npz(sp.dia_array(np.eye(3))), "its sparse matrix has the format 'dia'"),
 ])  # fmt: skip
 def test_broken_archives_say_what_is_wrong(content, found):
     error = failure(content, name="mine.npz")
@@ -159,7 +153,7 @@ def test_a_list_of_classes_is_one_label_for_each_row():
         assert read_matrix(content)[1].toarray().tolist() == np.eye(3, dtype=bool)[[2, 0, 2, 1]].tolist()
         named = arrays(X=np.eye(4), Y=np.array([2, 0, 2, 1]), label_names=np.array([*"abcd"]))
         assert read_matrix(named)[1].shape == (4, 4) and read_matrix(named)[3] == [*"abcd"]
-        _, found, _, names = read_matrix(sparse(sp.eye_array(4, format="csr")), labels=texts)
+        _, found, _, names = read_matrix(sparse_npz(sp.eye_array(4, format="csr")), labels=texts)
         assert names == ["ant", "b\u00e4r", "cat"] and found.indices.tolist() == [2, 0, 2, 1]
 
 
@@ -206,7 +200,7 @@ def test_promises_of_an_archive_take_no_memory():
     assert "more than 1,000,000" in error.found
     far = sp.csc_array((np.ones(1), np.zeros(1, int), np.array([0, 1])), shape=(5, 1))
     parts = {"format": b"csc", "data": far.data, "indices": far.indices, "indptr": far.indptr}
-    error = failure(arrays(**parts, shape=np.array([2**60, 1])), labels=sparse(Y))
+    error = failure(arrays(**parts, shape=np.array([2**60, 1])), labels=sparse_npz(Y))
     assert "promises 1,152,921,504,606,846,976 rows" in error.found
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
@@ -218,8 +212,8 @@ def test_a_file_of_another_format_given_as_npz_is_refused():
     assert "it is not a NumPy archive" in failure(b"1 1 1\n0 0:1\n", format="npz").found
     assert "a NumPy archive (npz)" in failure(both(), format="xmlc").found
     with pytest.raises(ValueError, match="labels are given beside it"):
-        read_matrix(both(), labels=sparse(Y))
+        read_matrix(both(), labels=sparse_npz(Y))
 
 
 def test_labels_of_other_rows_are_refused():
-    assert failure(sparse(X), labels=sparse(Y[:-1])).found == "it has 39 rows, but data has 40"
+    assert failure(sparse_npz(X), labels=sparse_npz(Y[:-1])).found == "it has 39 rows, but data has 40"
