@@ -284,18 +284,6 @@ def test_many_threads_submitting_one_key_make_one_job(queue, tmp_path):
     assert jobs[0].wait(LONG)
 
 
-def test_many_threads_submitting_and_watching(queue):
-    def session(i):
-        job = queue.submit(work.add, i, i, title=str(i), owner=str(i % 4))
-        while job.active:
-            assert job.state in ("queued", "running", "done") and 0 <= job.fraction <= 1
-            queue.jobs(str(i % 4))
-        return job.result()
-
-    with ThreadPoolExecutor(8) as threads:
-        assert list(threads.map(session, range(40))) == [2 * i for i in range(40)]
-
-
 def test_only_the_last_ended_jobs_are_kept():
     with ThreadPoolExecutor(1) as executor:
         queue = Queue(executor, keep=3)

@@ -20,6 +20,7 @@ from xmlcore import store, wording
 from xmlcore.jobs import memory, shipping, worker
 from xmlcore.jobs.job import reason
 from xmlcore.jobs.pool import WorkerPool
+from xmlcore.progress import Cancelled
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root
 
@@ -33,8 +34,6 @@ _pool = None
 
 
 class _Job:
-    """A job that this process looks after."""
-
     def __init__(self, request):
         self.request = request
         self.cancelled = threading.Event()
@@ -105,17 +104,13 @@ def run(request: dict) -> dict:
         if outcome["state"] == "done" and not _shares_store(request):
             outcome["artifacts"] = _packed(request)
         return outcome
-    except _Stopped:
+    except Cancelled:
         return worker.outcome_of("cancelled")
     except _Failed as error:
         return worker.outcome_of("failed", str(error))
     finally:
         _jobs.pop(request["id"], None)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Stopped(Exception):
-    """The job was cancelled before it began."""
 
 
 class _Failed(Exception):
@@ -154,7 +149,7 @@ def _fetch(job, kind, key, tell, is_wanted):
 
 def _go_on(job, is_wanted):
     if job.cancelled.is_set() or not is_wanted():
-        raise _Stopped
+        raise Cancelled  # before it began
 
 
 def _wait_for_memory(job, tell, is_wanted):
@@ -167,21 +162,13 @@ def _wait_for_memory(job, tell, is_wanted):
     while needed and (free := memory.available()) is not None and free < needed:
         if time.monotonic() - told > 1.0:  # again and again, as a message may be lost
             told = time.monotonic()
-            tell(op="progress", record=_waiting_record(needed, free), log=None)
+            detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"
+            tell(op="progress", record=worker.record_of("Waiting for memory", detail), log=None)
         _go_on(job, is_wanted)
         time.sleep(LOOK)
 
 
-def _waiting_record(needed, free):
-    """Return a progress record of a job that waits for memory."""
-    now = time.time()
-    detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"
-    return {"started": now, "written": now, "phase": "Waiting for memory", "fraction": 0.0, "detail": detail,
-            "phases": {"Waiting for memory": 0.0}}  # fmt: skip
-
-
 def _look_after(job, folder, tell, is_wanted):
-    """Run the function of a job in a process, and return its outcome."""
     global _pool
     with _lock:
         if _pool is None:

@@ -40,7 +40,6 @@ class Cluster(Place):
     # --- the scheduler ---
 
     def _keep_in_touch(self):
-        """Connect to the scheduler, and count its workers, until the queue ends."""
         while not self._ended.is_set():
             if self._client is None:
                 self._connect()
@@ -155,7 +154,7 @@ class Cluster(Place):
         self._in_new_thread(self._cancel, job)
 
     def _in_new_thread(self, function, *args):
-        """Call a function in a thread; the client must not be asked from the thread that hears events."""
+        # The client must not be asked from the thread that hears events.
         threading.Thread(target=function, args=args, name="xmlcore-ask", daemon=True).start()
 
     def _cancel(self, job):
@@ -194,14 +193,11 @@ class Cluster(Place):
                 f"{time.strftime('%H:%M:%S')} The worker was lost: another one starts the job again"
             )
         self._hosts[job.id] = message["address"], message["name"]
-        now = time.time()
-        begun = {"started": now, "written": now, "phase": "", "fraction": 0.0, "detail": "", "phases": {}}
-        worker.put(job._folder / worker.RECORD, begun)
+        worker.put(job._folder / worker.RECORD, worker.record_of())
         if job._cancelling:
             self._in_new_thread(self._cancel, job)
 
     def _send(self, job_id, address, kind, key):
-        """Send an artifact to the worker of a job, piece by piece, through the scheduler."""
         try:
             for piece in shipping.pieces(kind, key):
                 answer = self._client.run(agent.receive, job_id, *piece, workers=[address])

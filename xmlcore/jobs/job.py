@@ -46,10 +46,6 @@ class Plan:
     group: str = ""  # of jobs that are one thing for the user, such as the key of a sweep for its trainings
 
 
-class PartFailed(RuntimeError):
-    """A job that another one needs has failed or was stopped."""
-
-
 class JobError(RuntimeError):
     """A job has no result."""
 
@@ -97,8 +93,8 @@ class Job:
         self._polled = -1.0  # when the record was last read, by time.monotonic
         self._value = None
         self._value_bytes = 0
-        self._error = self._fault = None
-        self._traceback = None
+        self.error = self.traceback = None  # why the job has no result
+        self.fault = None  # what is wrong with the user's data, see xmlcore.datasets.errors.Fault; None for others
         self._ended = None
 
     def __repr__(self):
@@ -239,20 +235,7 @@ class Job:
             return 0.0
         return max(0.0, (self._ended or time.time()) - started)
 
-    @property
-    def error(self) -> str | None:
-        return self._error
-
-    @property
-    def fault(self) -> Any:
-        """What is wrong with the user's data, see :class:`xmlcore.datasets.errors.Fault`; None for other errors."""
-        return self._fault
-
-    @property
-    def traceback(self) -> str | None:
-        return self._traceback
-
-    def _is_wanted(self, owner, group=None):
+    def is_wanted(self, owner: str | None, group: str | None = None) -> bool:
         """Return whether an owner wants the job, for a group if one is given; None is all owners."""
         return owner is None or (owner in self._groups and group in {None, *self._groups[owner]})
 
@@ -268,7 +251,7 @@ class Job:
         if not self.wait(timeout):
             raise TimeoutError(f"{self.title!r:.200} has not ended after {timeout} seconds")
         if self._state == "failed":
-            raise JobError(self._error, self._traceback)
+            raise JobError(self.error, self.traceback)
         if self._state == "cancelled":
             raise Cancelled
         if self._value is None:
@@ -286,12 +269,11 @@ class Job:
         left = sum(part.active for part in parts)
         return f"{left} of {len(parts)} parts that are jobs of their own" if left else ""
 
-    def _part_failed(self) -> PartFailed:
-        """Return what became of the first job that it needs and that has no result."""
-        # Without its title: that is another one for each owner, and all read the same error.
+    def _part_failed(self) -> str:
+        # Without the title of the part: that is another one for each owner, and all read the same error.
         parts = enumerate(self.plan.after, 1)
         number, part = next(one for one in parts if not one[1].active and one[1].state != "done")
-        return PartFailed(f"part {number} of {len(self.plan.after)}: {part.error or 'it was stopped'}")
+        return f"part {number} of {len(self.plan.after)}: {part.error or 'it was stopped'}"
 
     def _poll(self):
         """Read the progress record of the worker, unless this was done a moment ago, and update the state."""
@@ -305,24 +287,20 @@ class Job:
                 self._state = "running"
 
     def _read(self, name=worker.RECORD):
-        """Return what the worker has written to a file, by default its progress record; None if there is none."""
         return worker.read(self._folder / name)
 
     def _finish(self, future):
         """Take in the outcome of a call. The future calls this once, from the thread in which it ended."""
         record = self._read()
-        outcome = worker.outcome_of("failed") | {"log": self._read(worker.LOG) or self._log}
-        died = False
+        outcome = worker.outcome_of("failed") | {"log": self._read(worker.LOG) or self._log, "died": False}
         try:
             outcome.update(future.result())
-            died = bool(outcome.get("died"))
         except CancelledError:
             outcome["state"] = "cancelled"
         except BaseException as error:
-            died = _is_death(error)
-            outcome["error"] = reason(error)
-            outcome["traceback"] = f"{type(error).__name__}: {error}" + (
-                f"\n{error.__cause__}" if error.__cause__ else ""
+            outcome["died"], outcome["error"] = _is_death(error), reason(error)
+            outcome["traceback"] = "\n".join(
+                filter(None, [f"{type(error).__name__}: {error}", str(error.__cause__ or "")])
             )
         with self._lock:
             if self._over.is_set():
@@ -331,7 +309,7 @@ class Job:
             if self._timer is not None:
                 self._timer.cancel()
             self._timer = self._future = None
-            if died and not self._cancelling and self._queue.tries_again(self):
+            if outcome["died"] and not self._cancelling and self._queue.tries_again(self):
                 self._again(outcome)
             else:
                 self._close(outcome)
@@ -347,15 +325,9 @@ class Job:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
 
-    def _cancel_waiting(self):
+    def _end(self, state, error=None):
         """End a job that no worker has begun."""
-        self._close(worker.outcome_of("cancelled"))
-        self._queue.gone(self)
-
-    def _fail(self, error):
-        """End a job that could not be given to a worker."""
-        text = str(error) if isinstance(error, PartFailed) else worker.one_line(error)
-        self._close(worker.outcome_of("failed", text))
+        self._close(worker.outcome_of(state, error))
         self._queue.gone(self)
 
     def _close(self, outcome):
@@ -366,8 +338,7 @@ class Job:
             outcome["error"] = None
         self._state = outcome["state"]
         self._value, self._value_bytes = outcome["value"], outcome["value_bytes"]
-        self._error, self._traceback = outcome["error"], outcome["traceback"]
-        self._fault = outcome.get("fault")
+        self.error, self.traceback, self.fault = outcome["error"], outcome["traceback"], outcome.get("fault")
         self._log = outcome["log"]
         self._ended = outcome.get("ended", time.time())
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -386,17 +357,15 @@ def utc(seconds):
 
 
 def _is_death(error):
-    """Return whether the exception of a future means that the worker died, so that another one may do better."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"  # KilledWorker is from Dask
 
 
 def reason(error):
     """Return why a job has no result, in one line for users, from the exception of its future."""
     text = str(error)
-    if _is_death(error):
-        if "SIG" in text and "SIGKILL" not in text and "SIGTERM" not in text:
-            names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
-            if names:
-                return f"The worker process crashed ({names[0]})"
-        return LOST
-    return worker.one_line(error)
+    if not _is_death(error):
+        return worker.one_line(error)
+    names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
+    if names and "SIGKILL" not in text and "SIGTERM" not in text:
+        return f"The worker process crashed ({names[0]})"
+    return LOST

@@ -1,20 +1,17 @@
 """How much memory this machine has, how much of it jobs may still take, and how much a process uses."""
 
+import contextlib
 import os
 import sys
 import threading
 import weakref
 from pathlib import Path
 
-from xmlcore.system import free_bytes, memory_of_control_groups, return_free_memory
+from xmlcore.system import free_bytes as available  # noqa: F401 -- what processes may still take
+from xmlcore.system import memory_of_control_groups, return_free_memory
 
 _watching = weakref.WeakSet()  # all objects of the class Usage: the kernel knows one peak for a process
 _beginning = threading.Lock()  # jobs in threads begin at once
-
-
-def available() -> int | None:
-    """Return the memory in bytes that processes may still take, or None if the system does not tell."""
-    return free_bytes()
 
 
 def total() -> int | None:
@@ -40,11 +37,9 @@ class Usage:
             if sys.platform == "linux":
                 for other in list(_watching):
                     other.now()  # notes the peak that is forgotten in the next step
-                try:
+                with contextlib.suppress(OSError):
                     Path("/proc/self/clear_refs").write_text("5")  # Linux forgets the peak of this process
                     self._exact = True
-                except OSError:
-                    pass
             _watching.add(self)
 
     def now(self) -> tuple[int | None, int | None]:

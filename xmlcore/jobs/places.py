@@ -9,28 +9,20 @@ from xmlcore.system import cache_root
 
 
 class Place:
-    """Runs jobs. The lock of the queue protects :attr:`running`."""
+    """Runs jobs: at most ``slots()`` at a time. The lock of the queue protects :attr:`running`.
+
+    ``start(job)`` returns a :class:`concurrent.futures.Future` of the outcome of a job. ``stop(job, grace)`` has its
+    process, which was told to stop, killed after ``grace`` seconds, and returns a timer, or None.
+    """
 
     words = ""
 
     def __init__(self):
         self.running = set()
 
-    def slots(self) -> float:
-        """Return how many jobs run at the same time at most."""
-        raise NotImplementedError
-
     def lacks_worker(self) -> str:
         """Return what a job waits for, in words, or an empty text if a worker is free."""
         return "" if len(self.running) < self.slots() else "a free worker"
-
-    def start(self, job):
-        """Have a worker run a job, and return a :class:`concurrent.futures.Future` of its outcome."""
-        raise NotImplementedError
-
-    def stop(self, job, grace):
-        """Have the process of a job killed after ``grace`` seconds; it was told to stop. Return a timer, or None."""
-        raise NotImplementedError
 
     def name_of(self, job) -> str:
         return self.words
@@ -79,13 +71,10 @@ def lacks_memory(job, free, running) -> str:
     """Return how much memory of this machine a job waits for, or an empty text if it is free."""
     if free is None:
         return ""
-    free -= sum(max(0, other._bytes - grown(other)) for other in running)
+    for other in running:
+        other._poll()
+        grown = (other._record.get("memory") or 0) - (other._record.get("memory_at_start") or 0)
+        free -= max(0, other._bytes - max(0, grown))  # it may still take so much
     if job._bytes <= free:
         return ""
     return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"
-
-
-def grown(job) -> int:
-    """Return the bytes of memory that a job which runs has taken until now."""
-    job._poll()
-    return max(0, (job._record.get("memory") or 0) - (job._record.get("memory_at_start") or 0))

@@ -1,5 +1,6 @@
 """The default executor of a queue: worker processes of joblib's loky that do not depend on each other."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -8,6 +9,8 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 
 from xmlcore.validation import check_count, check_number
 
@@ -48,13 +51,13 @@ class WorkerPool(ThreadPoolExecutor):
         super().__init__(n_workers, thread_name_prefix="xmlcore-worker")
         self._of_thread = threading.local()  # its attribute ``slot`` is the slot of the present thread
         self._slots = weakref.WeakSet()  # the slots of all threads; a slot is removed when its thread ends
-        self._calls = weakref.WeakKeyDictionary()  # future -> _Call
+        self._calls = weakref.WeakKeyDictionary()  # of each future: see submit
         self._guard = threading.Lock()
         self._closed = False
 
     def submit(self, fn: Callable[..., object], /, *args: object, **kwargs: object) -> Future:
         """Call a function in a worker process; see :meth:`concurrent.futures.Executor.submit`."""
-        call = _Call()
+        call = SimpleNamespace(killed=False, slot=None)  # it has a slot, with the process, while it runs
         future = super().submit(self._carry_out, call, fn, args, kwargs)
         with self._guard:
             self._calls[future] = call
@@ -104,16 +107,6 @@ class WorkerPool(ThreadPoolExecutor):
                 call.slot = None
 
 
-class _Call:
-    """A call of the pool: whether it was killed, and the slot whose process runs it."""
-
-    __slots__ = ("killed", "slot")
-
-    def __init__(self):
-        self.killed = False
-        self.slot = None  # None before and after the call runs
-
-
 class _Slot:
     """One worker process, which is replaced when it has died. The pool's lock protects the slot."""
 
@@ -155,11 +148,8 @@ def prepare_worker(parent: int, niceness: int) -> None:
     """Set up a new worker process before its first call; ``parent`` is the id of the main process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the main process decides what ends
     if sys.platform == "linux":
-        try:
-            with open("/proc/self/oom_score_adj", "w") as file:
-                file.write("500")  # when memory runs out, Linux kills this process before the main process
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):  # when memory runs out, Linux kills this process before the main process
+            Path("/proc/self/oom_score_adj").write_text("500")
     if os.name == "posix":
         os.umask(0o077)  # what a worker writes is private to its user
         os.nice(niceness)
@@ -167,7 +157,6 @@ def prepare_worker(parent: int, niceness: int) -> None:
 
 
 def _end_with(parent):
-    """End this process as soon as the process with the id ``parent`` is no longer its parent."""
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
     os._exit(1)

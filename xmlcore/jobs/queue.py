@@ -1,5 +1,6 @@
 """A queue of jobs: which one starts next, where, and when its memory is free."""
 
+import contextlib
 import os
 import shutil
 import threading
@@ -142,13 +143,13 @@ class Queue:
         with self._lock:
             if self._closed:
                 raise RuntimeError("this queue was shut down; make a new one")
-            for job in self._jobs.values():
-                if key is not None and job.key == key and job.active and not job._cancelling:
+            alike = [other for other in self._jobs.values() if key is not None and other.key == key]
+            for job in alike:
+                if job.active and not job._cancelling:
                     self._share(job, title, owner, plan)
                     return job
             job = Job(self, key, title, owner, payload, plan)
-            tries = [other for other in self._jobs.values() if key is not None and other.key == key]
-            job._tries = sum(other.gave_way and other.started is not None for other in tries)
+            job._tries = sum(other.gave_way and other.started is not None for other in alike)
             make_queue_folder(self)
             job._folder.mkdir()
             self._jobs[job.id] = job
@@ -305,15 +306,17 @@ class Queue:
                 self._start(job, place, raise_for)
             elif place in self._places and not place.lacks_worker():  # it waits for memory
                 held, look_again = held or self.lacks(job) is None, True
-        if look_again:
-            self._start_later()
+        if look_again and self._looking is None:
+            self._looking = threading.Timer(LOOK_AGAIN, _starter(self))
+            self._looking.daemon = True
+            self._looking.start()
 
     def _has_parts(self, job) -> bool:
         """Return whether the jobs have ended that a job needs; it fails if one of them has no result."""
         job._waits_for = job._lacking_parts()
         if job._waits_for is None:
             self._line.remove(job)
-            job._fail(job._part_failed())
+            job._end("failed", job._part_failed())
             self._cancel_parts(job, None)
         return job._waits_for == ""
 
@@ -359,20 +362,13 @@ class Queue:
                 self._records.forget(job.id)
                 shutil.rmtree(job._folder, ignore_errors=True)
                 raise
-            job._fail(error)
+            job._end("failed", worker.one_line(error))
             return
         place.running.add(job)
         self._records.write(job, "running")
         if not job.plan.short and self._places[-1] is not place is self._here and place.lacks_worker():
             self._places[-1].prepare(job)
         future.add_done_callback(job._finish)
-
-    def _start_later(self):
-        """Start in a moment the waiting jobs that can start then."""
-        if self._looking is None and not self._closed:
-            self._looking = threading.Timer(LOOK_AGAIN, _starter(self))
-            self._looking.daemon = True
-            self._looking.start()
 
     def _start_waiting(self):
         """Start the waiting jobs that can start; a timer and the cluster call this."""
@@ -394,7 +390,9 @@ class Queue:
                 job._where.running.discard(job)
             if job in self._line:
                 self._records.write(job, "queued")
-            self._forget_old()
+            over = [job_id for job_id, ended in self._jobs.items() if not ended.active]  # the oldest first
+            for job_id in over[: max(0, len(over) - self._keep)]:
+                del self._jobs[job_id]
             self._start_what_can()
 
     def record(self, job: Job) -> None:
@@ -418,7 +416,7 @@ class Queue:
             if job is None or not job.active:
                 return False
             if owner is not None:
-                if not job._is_wanted(owner, group):
+                if not job.is_wanted(owner, group):
                     return False
                 if group is not None and len(job._groups[owner]) > 1:
                     job._groups[owner].discard(group)
@@ -440,7 +438,7 @@ class Queue:
         others = {
             part.id
             for other in self._jobs.values()
-            if other is not job and other.active and not other.cancelling and other._is_wanted(owner, group)
+            if other is not job and other.active and not other.cancelling and other.is_wanted(owner, group)
             for part in other.plan.after
         }
         for part in job.plan.after:
@@ -452,12 +450,10 @@ class Queue:
         job._cancelling = True
         if job in self._line:
             self._line.remove(job)
-            job._cancel_waiting()
+            job._end("cancelled")
             return
-        try:
+        with contextlib.suppress(OSError):  # the job has just ended
             (job._folder / worker.CANCEL).touch()
-        except OSError:  # the job has just ended
-            pass
         job._polled = -1.0
         if job._future is not None and job._where is not None:
             job._timer = job._where.stop(job, grace)
@@ -473,12 +469,6 @@ class Queue:
             self._cluster.close()
         for place in self._places:
             place.close(wait)
-
-    def _forget_old(self):
-        """Remove the oldest ended jobs from the list, so that at most ``keep`` ended jobs are left."""
-        over = [job_id for job_id, job in self._jobs.items() if not job.active]
-        for job_id in over[: max(0, len(over) - self._keep)]:
-            del self._jobs[job_id]
 
 
 def _starter(queue):

@@ -81,7 +81,7 @@ class Records:
             "memory": record.get("memory_peak"),
             "phase": record.get("phase", ""),
             "fraction": record.get("fraction", 0.0),
-            "error": job._error,
+            "error": job.error,
             "log": [*job._earlier_log, *job._log][-200:],
         }
         with contextlib.suppress(OSError):
@@ -155,26 +155,16 @@ def _interrupted(record, folder) -> dict:
 
 
 def _past(record, owner) -> PastJob:
-    """Return what is known of a job for an owner (hashed), or for nobody in particular."""
-    titles = record["owners"]
-    started, ended = record.get("started"), record.get("ended")
+    titles, started, ended = record["owners"], record.get("started"), record.get("ended")
+    about = {name: record[name] for name in ("id", "state", "task", "log")}
+    about |= {name: record.get(name) for name in ("seconds", "memory", "error")}
+    about |= {name: str(record.get(name) or "") for name in ("key", "phase", "group")}
+    about |= {name: utc(record.get(name)) for name in ("queued", "started", "ended")}
     return PastJob(
-        id=record["id"],
-        key=str(record.get("key")),
         title=str(titles.get(owner) or next(iter(titles.values()), "")),
-        state=record["state"],
-        task=record["task"],
-        queued=utc(record["queued"]),
-        started=utc(started),
-        ended=utc(ended),
         elapsed=max(0.0, (ended or time.time()) - started) if started else 0.0,
-        seconds=record.get("seconds"),
-        memory=record.get("memory"),
-        phase=str(record.get("phase", "")),
         fraction=float(record.get("fraction") or 0.0),
-        group=str(record.get("group") or ""),
-        error=record.get("error"),
-        log=record["log"],
+        **about,
     )
 
 

@@ -80,7 +80,6 @@ class Reporter:
         self._write(time.monotonic())
 
     def __call__(self, phase, fraction, detail=""):
-        """Report progress; see :class:`xmlcore.progress.Progress`."""
         now = time.monotonic()
         if phase == self._phase and now - self._written < INTERVAL and not self._stop:
             self._fraction, self._detail = fraction, detail
@@ -163,8 +162,6 @@ class Reporter:
 
 
 class _ToLog(logging.Handler):
-    """Adds what the program logs to a job's log."""
-
     def __init__(self, reporter):
         super().__init__(logging.INFO)
         self._reporter = reporter
@@ -232,6 +229,13 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     outcome["log"] = reporter.log()
     outcome["ended"] = time.time()
     return outcome
+
+
+def record_of(phase: str = "", detail: str = "") -> dict:
+    """Return the progress record of a job that has just begun, or waits."""
+    now = time.time()
+    phases = {phase: 0.0} if phase else {}
+    return {"started": now, "written": now, "phase": phase, "fraction": 0.0, "detail": detail, "phases": phases}
 
 
 def outcome_of(state: str, error: str | None = None) -> dict:
