@@ -71,7 +71,7 @@ def start(task) -> None:
         elif not task.exists() or server.loaded(task).lost:
             server.forget()  # values in memory may come from the result that will be replaced
             forget_ended(drivers)
-            drivers[task.key] = Driver(task, queue, owner, at_once=lambda: max(default_workers(), queue.slots))
+            drivers[task.key] = Driver(task, queue, owner, lambda: max(default_workers(), queue.slots), driver)
 
 
 def forget_ended(drivers: dict) -> None:

@@ -11,7 +11,7 @@ from pages.shared.workspaces import workspace
 from pages.train import controls, trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
-from xmlcore.experiment.engine.sweeps import final_tasks, test_measures
+from xmlcore.experiment.engine.sweeps import test_measures
 from xmlcore.wording import hundredths
 
 ABOUT = (
@@ -129,7 +129,7 @@ def on_test_rows(result) -> pd.DataFrame:
     trained = {"chosen": result.best} | ({} if usual is None else {"default": result.best | usual})
     for name, params in trained.items():
         try:
-            of = test_measures(final_tasks(result.fingerprint, result.model, params, result.seeds, result.measure))
+            of = test_measures(result.final_tasks(params))
         except store.StoreError:
             continue
         if of is not None:

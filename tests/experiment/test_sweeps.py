@@ -309,9 +309,11 @@ def test_a_job_that_ends_between_two_owners_is_not_made_again(easy, calls, queue
 
     monkeypatch.setattr(sweep_drive, "submit", submit_and_end)
     queue.pause(owner="b", group=made(easy, grid={"C": [1.0]}).key)  # a second job would wait for ever
-    assert sweep_drive.drive(made(easy, grid={"C": [1.0]}), queue, owner=lambda: ["a", "b"])
+    driver = experiment.Driver(made(easy, grid={"C": [1.0]}), queue, start=False)
+    driver.owners = {"a", "b"}
+    assert driver.drive()
     assert [job.state for job in made_jobs] == ["done"] + ["cancelled"] * (not seen)
-    assert len(calls) == 1 and not sweep_drive._wanted
+    assert len(calls) == 1
 
 
 def test_a_stopped_sweep_leaves_trainings_of_another(easy, calls, queue):
@@ -329,7 +331,7 @@ def test_a_stopped_sweep_leaves_trainings_of_another(easy, calls, queue):
     other._thread.join(30)
     found = made(easy, grid={"C": [2.0, 3.0]}).load()
     assert found.trials["state"].tolist() == ["done", "done"] and found.lost == 0 and not other.failures
-    assert shared in set(found.trials["key"]) and not sweep_drive._wanted
+    assert shared in set(found.trials["key"])
 
 
 def test_trials_of_an_unfinished_sweep_stay(easy, calls):

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs
-_sharing = threading.Lock()  # held while jobs are asked for or let go: sweeps of one owner may have trials in common
-# id and owner of a job, and key of a sweep -> ids of the dicts of jobs that have it
-_wanted: dict[tuple[str, str, str], set[int]] = {}
 
 
 def sweep(
@@ -95,7 +92,6 @@ def sweep(
     ValueError, TypeError
         There is no such model, parameter, method or measure, or a value is not accepted.
     """
-    at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
     wanted = {
         "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
@@ -107,7 +103,7 @@ def sweep(
     if queue is None:
         keep(made, part_of(progress, 0.0, end), again=missing)
     elif missing:
-        drive(made, queue, at_once=at_once, progress=part_of(progress, 0.0, end))
+        Driver(made, queue, at_once=at_once, start=False).drive(part_of(progress, 0.0, end))
     found = made.load()
     finals = found.final_tasks() if test else []
     if queue is None:
@@ -119,132 +115,35 @@ def sweep(
     return found
 
 
-def drive(
-    made: SweepSettings,
-    queue: "Queue",
-    owner: "str | Callable[[], Iterable[str]]" = "",
-    at_once: "int | Callable[[], float] | None" = None,
-    progress: Progress = silent,
-    stopped: threading.Event | None = None,
-    jobs: dict | None = None,
-    failures: dict | None = None,
-) -> bool:
-    """Give the trials of a sweep to a queue until all have ended, and keep the result."""
-    jobs, failures = {} if jobs is None else jobs, {} if failures is None else failures
-    stopped = threading.Event() if stopped is None else stopped
-    owners = (lambda: sorted(owner())) if callable(owner) else lambda: [owner]
-    asked, noted = set[str](), 0
-    try:
-        plan = made.plan()
-        while not plan.complete and not stopped.is_set():
-            if len(plan.trials) > noted:
-                made.note(plan)
-                noted = len(plan.trials)
-            most = at_once() if callable(at_once) else at_once
-            all_owners = owners()
-            for trial in plan.waiting:
-                if trial.key in jobs or most is None or len(jobs) < most:
-                    _ask(made, trial, queue, jobs, asked, owners())
-            _wait(jobs, plan, progress, stopped, owners, all_owners)
-            failures |= _ended(jobs, asked, made.key)
-            plan = made.plan(failures)
-        if plan.complete:
-            with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
-                store.write_value(path, made.value(plan))
-            made.after_keeping()
-        return plan.complete
-    finally:
-        for one in asked:
-            let_go(queue, jobs, one, made.key)
-
-
-def _ask(made, trial, queue, jobs, asked, owners) -> None:
-    """Ask for the job of a trial, for each owner who does not want it yet; not if it has just ended."""
-    for owner in owners:
-        before = jobs.get(trial.key)
-        if before is not None and not before.active:
-            return
-        if before is not None and id(jobs) in _wanted.get((before.id, owner, made.key), ()):
-            continue
-        with _sharing:
-            job = submit(queue, trial, owner, _title(made, trial), group=made.key)
-            if before not in (None, job):  # that one has just ended
-                queue.cancel(job.id, owner=owner, group=made.key)
-                return
-            jobs[trial.key] = job
-            _wanted.setdefault((job.id, owner, made.key), set()).add(id(jobs))
-        asked.add(owner)
-
-
-def _ended(jobs, asked, key) -> dict[str, str]:
-    """Forget the jobs that have ended; return why those have no result that have none, by the keys of their trials."""
-    failures = {}
-    for trial, job in list(jobs.items()):
-        if job.active:
-            continue
-        _forget(jobs.pop(trial), jobs, asked, key)
-        if job.state == "cancelled":
-            failures[trial] = "This training was stopped."
-        elif job.state == "failed":
-            failures[trial] = job.error
-        elif kept_trial(trial) is None:  # else it would be tried again and again
-            failures[trial] = UNREADABLE
-    return failures
-
-
 def let_go(queue: "Queue", jobs: dict, owner: str, key: str) -> None:
     """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs."""
     for job in list(jobs.values()):
-        with _sharing:
-            if _want_no_more(job, jobs, owner, key):
-                queue.cancel(job.id, owner=owner, group=key)
-
-
-def _forget(job, jobs, owners, key) -> None:
-    """Note that the sweep with these jobs no longer wants a job, which has ended."""
-    with _sharing:
-        for owner in owners:
-            _want_no_more(job, jobs, owner, key)
-
-
-def _want_no_more(job, jobs, owner, key) -> bool:
-    """Note that a job is not wanted for a dict of jobs any more; return whether it is for no other of this sweep."""
-    wanted = _wanted.get((job.id, owner, key), set())
-    wanted.discard(id(jobs))
-    if not wanted:
-        _wanted.pop((job.id, owner, key), None)
-    return not wanted
-
-
-def _wait(jobs, plan, progress, stopped, owners, all_owners) -> None:
-    """Wait until a job has ended, the sweep is stopped or its owners have changed, and report progress meanwhile."""
-    while not stopped.is_set():
-        done = plan.done + sum(not job.active for job in jobs.values())
-        begun = sum(1.0 if not job.active else job.fraction for job in jobs.values())
-        progress("Trying settings", min(1.0, (plan.done + begun) / plan.total), f"{done:,} of {plan.total:,} trainings")
-        if not jobs or any(not job.active for job in jobs.values()) or owners() != all_owners:
-            return
-        stopped.wait(EVERY)
-
-
-def _title(made, trial) -> str:
-    info = MODELS[made.params["model"]]
-    swept = {name: trial.params["params"][name] for name in [*made.params["grid"], "random_state"]
-             if name in trial.params["params"]}  # fmt: skip
-    return f"Trying settings of {made.params['model']}: {changed_params(info, swept) or 'default settings'}"
+        queue.cancel(job.id, owner=owner, group=key)
 
 
 class Driver:
-    """A sweep that is carried out in the background, by a thread that only waits for jobs."""
+    """A sweep that is carried out in the background, by a thread that only waits for jobs.
 
-    def __init__(self, made: "SweepSettings", queue: "Queue", owner: str = "", at_once: int | None = None):
-        at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
+    Without ``start``, :meth:`drive` carries it out in the thread that calls it. ``after`` is a driver of the same sweep
+    that stops: it lets its jobs go first.
+    """
+
+    def __init__(
+        self,
+        made: "SweepSettings",
+        queue: "Queue",
+        owner: str = "",
+        at_once: "int | Callable[[], float] | None" = None,
+        after: "Driver | None" = None,
+        start: bool = True,
+    ):
+        self._at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
-        self.owners, self._made, self._stopped = {owner}, made, threading.Event()
-        self._thread = threading.Thread(
-            target=self._run, args=(made, queue, at_once), name="xmlcore-sweep", daemon=True
-        )
-        self._thread.start()
+        self.owners, self._made, self._queue = {owner}, made, queue
+        self._asked, self._stopped = set[str](), threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(after,), name="xmlcore-sweep", daemon=True)
+        if start:
+            self._thread.start()
 
     @property
     def active(self) -> bool:
@@ -264,12 +163,83 @@ class Driver:
         if wait is not None:
             self._thread.join(check_number(wait, "wait"))
 
-    def _run(self, made, queue, at_once):
+    def drive(self, progress: Progress = silent) -> bool:
+        """Give the trials of the sweep to the queue until all have ended, and keep the result."""
+        made, noted = self._made, 0
         try:
-            drive(
-                made, queue, lambda: self.owners, at_once, stopped=self._stopped, jobs=self.jobs, failures=self.failures
-            )
+            plan = made.plan()
+            while not plan.complete and not self._stopped.is_set():
+                if len(plan.trials) > noted:
+                    made.note(plan)
+                    noted = len(plan.trials)
+                most, owners = self._at_once() if callable(self._at_once) else self._at_once, {*self.owners}
+                for trial in plan.waiting:
+                    if trial.key in self.jobs or most is None or len(self.jobs) < most:
+                        self._ask(trial)
+                self._wait(plan, progress, owners)
+                self._note_ended()
+                plan = made.plan(self.failures)
+            if plan.complete:
+                with store.writing(made.folder, made.key, replace=True, **made.facts()) as path:
+                    store.write_value(path, made.value(plan))
+                made.after_keeping()
+            return plan.complete
+        finally:
+            for owner in self._asked:
+                let_go(self._queue, self.jobs, owner, self.key)
+
+    def _ask(self, trial) -> None:
+        """Ask for the job of a trial, for each owner who does not want it yet; not if it has just ended."""
+        for owner in sorted(self.owners):
+            before = self.jobs.get(trial.key)
+            if before is not None and not before.active:
+                return
+            if before is not None and before.is_wanted(owner, self.key):
+                continue
+            job = submit(self._queue, trial, owner, _title(self._made, trial), group=self.key)
+            if before not in (None, job):  # that one has just ended
+                self._queue.cancel(job.id, owner=owner, group=self.key)
+                return
+            self.jobs[trial.key] = job
+            self._asked.add(owner)
+
+    def _wait(self, plan, progress, owners) -> None:
+        """Report progress until a job has ended, the sweep is stopped, or its owners have changed."""
+        while not self._stopped.is_set():
+            jobs = list(self.jobs.values())
+            done = plan.done + sum(not job.active for job in jobs)
+            begun = plan.done + sum(1.0 if not job.active else job.fraction for job in jobs)
+            progress("Trying settings", min(1.0, begun / plan.total), f"{done:,} of {plan.total:,} trainings")
+            if not jobs or done > plan.done or self.owners != owners:
+                return
+            self._stopped.wait(EVERY)
+
+    def _note_ended(self) -> None:
+        """Forget the jobs that have ended, and note why those have no result that have none."""
+        for trial, job in list(self.jobs.items()):
+            if job.active:
+                continue
+            del self.jobs[trial]
+            if job.state == "cancelled":
+                self.failures[trial] = "This training was stopped."
+            elif job.state == "failed":
+                self.failures[trial] = job.error
+            elif kept_trial(trial) is None:  # else it would be tried again and again
+                self.failures[trial] = UNREADABLE
+
+    def _run(self, after):
+        if after is not None:
+            after._thread.join()
+        try:
+            self.drive()
         except Cancelled:
             pass
         except Exception as error:  # shown to the user: there is no other place for it
             self.error = f"{type(error).__name__}: {error}"
+
+
+def _title(made, trial) -> str:
+    info = MODELS[made.params["model"]]
+    swept = {name: trial.params["params"][name] for name in [*made.params["grid"], "random_state"]
+             if name in trial.params["params"]}  # fmt: skip
+    return f"Trying settings of {made.params['model']}: {changed_params(info, swept) or 'default settings'}"

@@ -24,7 +24,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES, is_smaller_better
 from xmlcore.metrics.statistics import student_reach
 from xmlcore.parameters import REQUIRED, Parameter
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import Progress, part_of, silent
 from xmlcore.typing import DataFrame
 
 K = 5  # trials are measured at 1 to 5, and further if the measure asks for it
@@ -84,9 +84,12 @@ class Sweep:
     n_rows: int
     n_held_out: int
 
-    def final_tasks(self) -> list[Task]:
-        """Return the tasks that train the chosen setting on all training rows, one for each seed."""
-        return final_tasks(self.fingerprint, self.model, self.best, self.seeds, self.measure)
+    def final_tasks(self, params: dict | None = None) -> list[Task]:
+        """Return the tasks that train the chosen setting, or others, on all training rows: one for each seed."""
+        params, of = self.best if params is None else params, {"model": self.model, "k": measured_at(self.measure)}
+        seeds = self.seeds if params is not None else ()
+        made = (of | {"params": params | _seed_of(self.model, seed)} for seed in seeds)
+        return [task("train", {"dataset": self.fingerprint}, one) for one in made]
 
     @property
     def lost(self) -> int:
@@ -206,7 +209,7 @@ class SweepSettings(Task):
             p = self.params
             params = p["params"] | self.settings[setting] | _seed_of(p["model"], seed)
             wanted = {name: p[name] for name in ("model", "validation", "seed")}
-            wanted |= {"params": params, "n_rows": self.rungs[rung].n_rows, "k": self._k}
+            wanted |= {"params": params, "n_rows": self.rungs[rung].n_rows, "k": measured_at(p["measure"])}
             made = self._trials_made[rung, setting, seed] = task("trial", self.inputs, wanted)
         return made
 
@@ -215,12 +218,7 @@ class SweepSettings(Task):
 
     @cached_property
     def _trials_made(self) -> dict:
-        """Trials made so far, by round, setting and seed."""
-        return {}
-
-    @property
-    def _k(self) -> int:
-        return max(K, measure_and_k(self.params["measure"])[1])
+        return {}  # by round, setting and seed
 
     def work(self, plan: SweepPlan | None = None):
         """Return the work of the trainings that have no result; where there are too many to look up, of all."""
@@ -284,7 +282,6 @@ class SweepSettings(Task):
         }
 
     def _value_of(self, result) -> float:
-        """Return the measure of a trial; NaN without one."""
         if result is None or result.measures is None:
             return math.nan
         name, k = measure_and_k(self.params["measure"])
@@ -336,7 +333,9 @@ class SweepSettings(Task):
         while not plan.complete:
             self.note(plan)
             for at, trial in enumerate(plan.waiting):
-                keep(trial, _as_part(progress, plan.done + at, plan.total))
+                detail = f"{plan.done + at + 1:,} of {plan.total:,}"
+                start, end = (done / max(plan.total, 1) for done in (plan.done + at, plan.done + at + 1))
+                keep(trial, part_of(progress, start, end, phase="Trying settings", detail=detail))
                 if kept_trial(trial.key) is None:
                     failures[trial.key] = UNREADABLE
             plan = self.plan(failures)
@@ -350,13 +349,6 @@ class SweepSettings(Task):
         sweep_unfinished.forget(self.key)
 
 
-def _as_part(progress, done, total):
-    def report(phase, fraction, detail=""):
-        progress("Trying settings", (done + fraction) / max(total, 1), f"{done + 1:,} of {total:,}")
-
-    return report
-
-
 def measure_and_k(measure: str) -> tuple[str, int]:
     """Return the name of a measure in tables, and its k: ("P@k", 1) for "P@1"; ValueError for any other text."""
     name, _, k = str(measure).partition("@")
@@ -364,6 +356,10 @@ def measure_and_k(measure: str) -> tuple[str, int]:
     if f"{name}@k" not in known or not k.isdecimal() or not 1 <= int(k) <= 1000:
         raise ValueError(f"measure {measure!r:.200} is unknown: give one such as P@1; known are {', '.join(known)}")
     return f"{name}@k", int(k)
+
+
+def measured_at(measure: str) -> int:
+    return max(K, measure_and_k(measure)[1])
 
 
 def _seed_of(model, seed) -> dict:
@@ -390,19 +386,18 @@ def interval(values) -> tuple[float, float]:
 
 def settings_table(trials: list[dict], settings: list[dict]) -> DataFrame:
     """Return :attr:`Sweep.table` from the lines of its trials; settings without a trial are in no line."""
-    lines = []
-    for setting, values in enumerate(settings):
-        own = [line for line in trials if line["setting"] == setting]
-        if not own:
-            continue
+    by_setting, lines = {}, []
+    for trial in trials:
+        by_setting.setdefault(trial["setting"], []).append(trial)
+    for setting, own in sorted(by_setting.items()):
         last = [line for line in own if line["rung"] == max(trial["rung"] for trial in own)]
         scores = [line["value"] for line in last if line["state"] == "done"]
         errors = [line["error"] for line in last if line["state"] == "failed"]
         low, high = interval(scores)
+        rows = next((line["rows"] for line in last if line["rows"] is not None), None)
         state = "failed" if errors else "done" if len(scores) == len(last) else "waiting"
-        rows = [line["rows"] for line in last if line["rows"] is not None]
         lines.append(
-            {"setting": setting, **values, "rung": last[0]["rung"], "rows": rows[0] if rows else None}
+            {"setting": setting, **settings[setting], "rung": last[0]["rung"], "rows": rows}
             | {"mean": float(np.mean(scores)) if scores else math.nan, "low": low, "high": high, "n_seeds": len(scores)}
             | {"seconds": float(np.nansum([line["seconds"] for line in own])), "state": state}
             | {"error": errors[0] if errors else ""}
@@ -412,27 +407,15 @@ def settings_table(trials: list[dict], settings: list[dict]) -> DataFrame:
 
 def kept_trial(key: str) -> Trial | None:
     """Return the result of a trial; None if none is kept, or if it is damaged."""
-    if not store.exists(TrainTrial.folder, key):
-        return None
-    try:
-        return _trial(str(store.cache_root()), key)
-    except store.StoreError:
-        return None
+    with contextlib.suppress(store.StoreError):
+        return _trial(str(store.cache_root()), key) if store.exists(TrainTrial.folder, key) else None
+    return None
 
 
 @lru_cache(maxsize=5000)
 def _trial(root, key) -> Trial:
     """Return the result of a trial, from memory after the first time; ``root`` tells cache folders apart."""
     return load("trial", key)
-
-
-def final_tasks(fingerprint, model, params, seeds, measure) -> list[Task]:
-    """Return the trainings of chosen parameters on all training rows, with each seed; none if ``params`` is None."""
-    k = max(K, measure_and_k(measure)[1])
-    return [
-        task("train", {"dataset": fingerprint}, {"model": model, "params": params | _seed_of(model, seed), "k": k})
-        for seed in (seeds if params is not None else ())
-    ]
 
 
 def test_measures(tasks) -> DataFrame | None:
