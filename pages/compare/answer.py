@@ -1,8 +1,5 @@
 """The first sentence and figures: which model is best, on what, by how much, at what cost, and is that significant?"""
 
-from typing import NamedTuple
-
-import numpy as np
 import streamlit as st
 
 from pages.compare import listed, of_runs
@@ -27,29 +24,6 @@ COSTS = {  # a column of the lines -> its title, the title of the axis, and the 
 TIMES = ("fit_cpu_s", "fit_s")
 
 
-class HighestLine(NamedTuple):
-    """Which lines of one data set are highest in a measure, and by how much they lead the next."""
-
-    leaders: list  # titles: several where their measures are equal
-    value: float
-    among: int
-    second: str = ""  # the title of the next line; empty without one
-    points: float = np.nan  # by which it is behind
-    significant: bool = False
-
-
-def best(lines, measure: str, tests=None) -> HighestLine:
-    """Return the facts of lines, the highest first; ``tests`` are of the first against the second, if known."""
-    leaders = lines["title"][lines[measure] == lines[measure].iloc[0]].tolist()
-    found = HighestLine(leaders, float(lines[measure].iloc[0]), len(lines))
-    if len(leaders) > 1 or len(lines) < 2:
-        return found
-    lead = 100 * (found.value - float(lines[measure].iloc[1]))
-    test = None if tests is None or tests.empty else tests.iloc[0]
-    significant = test is not None and bool(test["sure"]) and test["difference"] < 0
-    return found._replace(second=lines["title"].iloc[1], points=lead, significant=significant)
-
-
 def sentence(lines, choice, compared) -> None:
     """Say which is best of two or more that are ticked, or else of all on the data set of those compared."""
     told = compared.wanted if compared.ticked else lines
@@ -61,21 +35,12 @@ def sentence(lines, choice, compared) -> None:
     fingerprints = told["fingerprint"].tolist()
     first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]
     told = told[told["fingerprint"] == first]
-    found = best(told, choice.measure, _tests(told, choice, compared))
+    found = side_by_side.best(told, choice.measure, told["title"].tolist(), _tests(told, choice, compared))
     what = "result" if (told["n"] == 1).all() else WORDS[choice.lines]
-    among = format.count(found.among, f"ticked {what}" if compared.ticked else what)
-    who, value = format.listed([_bold(title) for title in found.leaders]), f"**{format.percent(found.value)}**"
-    text = f"On {_bold(told['dataset'].iloc[0])}, {who} has the highest {choice.measure} of {among}: {value}"
-    if found.second:
-        test = "significant" if found.significant else "not significant"
-        text += f", {found.points:.1f} points above {_bold(found.second)} ({test})"
-    elif len(found.leaders) > 1:
-        text = text.replace(" has the ", " share the ")
-    st.markdown(f"{text}.", help=run_names.footnote([*found.leaders, found.second]) or None)
-
-
-def _bold(name) -> str:
-    return f"**{format.plain(name)}**"
+    among = format.count(len(told), f"ticked {what}" if compared.ticked else what)
+    text = found.text(choice.measure, among, "**{}**", format.plain)
+    help = run_names.footnote([*found.names, found.second]) or None
+    st.markdown(f"On **{format.plain(told['dataset'].iloc[0])}**, {text}", help=help)
 
 
 def _tests(lines, choice, compared):

@@ -56,18 +56,21 @@ TESTS = of_tests(
 )
 
 
-def test_the_best_leads_those_of_which_the_tests_say_so():
-    lines = pd.DataFrame({"P@1": [0.65, 0.64, 0.63, 0.6]})
-    found = side_by_side.best(lines, "P@1", [*"ABCD"], TESTS)
-    assert found == side_by_side.Highest("P@1", ["A"], 0.65, "B", 0.64, 2, 3)
-    assert side_by_side.best(lines, "P@1", [*"ABCD"], TESTS.assign(difference=0.1)).n_led == 0
-    lowered = lines.rename(columns={"P@1": "P@3"})
-    assert side_by_side.best(lowered, "P@3", [*"ABCD"], TESTS).n_led == 2, "tests of few labels are at 1"
-    untested = side_by_side.best(lines, "P@1", [*"ABCD"])
-    assert untested.text("4 results") == "A has the highest P@1 of 4 results: 65.0\u00a0%; next is B, 64.0\u00a0%."
-    assert found.text("4 results").endswith(" It is significantly better than 2 of 3 tested.")
-    equal = side_by_side.best(lines.assign(**{"P@1": 0.5}), "P@1", [*"ABCD"])
-    assert equal.names == [*"ABCD"] and equal.following is None
+def test_the_best_leads_by_how_much_and_whether_it_is_significant():
+    lines, test = pd.DataFrame({"P@1": [0.6, 0.55, 0.1]}), pd.DataFrame({"sure": [True], "difference": [-0.05]})
+    led = side_by_side.best(lines, "P@1", ["<A>", "B", "C"], test)
+    assert led == side_by_side.Highest(["<A>"], 0.6, "B", pytest.approx(5.0), True)
+    assert led.text("P@1", "3 results", "_{}_", html.escape) == (
+        "_&lt;A&gt;_ has the highest P@1 of 3 results: _60.0\u00a0%_, 5.0 points above _B_ (significant)."
+    )
+    unread = side_by_side.best(lines, "P@1", [*"ABC"])
+    assert not unread.significant and unread.points == led.points, "where results cannot be read"
+    ahead = side_by_side.best(lines, "P@1", [*"ABC"], test.assign(difference=0.05))
+    assert not ahead.significant, "the mean of the seeds leads, the run in their middle does not"
+    same = side_by_side.best(pd.DataFrame({"P@1": [0.6] * 5}), "P@1", [*"ABCDE"], test)
+    assert same.names == [*"ABCDE"] and not same.second
+    assert same.text("P@1", "5", "{}", str).startswith("A, B and 3 more share the highest")
+    assert side_by_side.best(lines.head(1), "P@1", ["A"]).second == ""
 
 
 def test_measures_in_which_most_is_significant_are_drawn():
@@ -258,6 +261,7 @@ def test_a_report_of_unreadable_runs_has_the_reasons(kept):
     text = said(experiment.report(keys[:1]))
     assert "is damaged" in text and "So no more can be said." in text and "Training, s" in text
     assert "is not kept" in said(experiment.report(keys[:2]))
+    assert "Where the best two differ" not in text, "one result is compared with nothing"
 
 
 def test_a_report_on_nothing_is_refused(own_cache):
@@ -315,7 +319,3 @@ def test_a_report_says_where_the_best_two_differ(own_cache):
     predicted = [j for j in a.ranking.labels[first, :5].tolist() if j >= 0]
     true = set(data.Y_test[[first]].indices.tolist())
     assert ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in predicted) in part
-
-
-def test_the_report_of_one_result_compares_it_with_nothing(kept):
-    assert "Where the best two differ" not in experiment.report(kept[1][:1])

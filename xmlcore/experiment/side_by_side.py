@@ -1,6 +1,6 @@
 """Several runs on one data set side by side: measures with intervals, labels, rows, the best and its differences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,46 +23,41 @@ TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")  # beside that b
 TOLD = ("PSP@5", "macro F1@5")  # likewise: of rare labels, and what is told where nothing is sure
 MOST_TOLD = 3
 NAMED = 3  # most equal results that are named
-HIGHEST = "{names} {have} the highest {measure} of {among}: {value}{following}.{tested}"
+HIGHEST = "{names} {have} the highest {measure} of {among}: {value}{lead}."
 
 
 class Highest(NamedTuple):
-    """Which of several results is highest in a measure, and from how many others it differs significantly."""
+    """Which lines of one data set are highest in a measure, and by how much they lead the next."""
 
-    measure: str
-    names: list[str]  # several if they are equal
+    names: list[str]  # several where their measures are equal
     value: float
-    following: str | None  # the next one
-    next_value: float
-    n_led: int  # results than which it is significantly better
-    n_tested: int
+    second: str = ""  # the next line; empty without one
+    points: float = np.nan  # by which it is behind
+    significant: bool = False
 
-    def text(self, among: str, bold: str = "{}") -> str:
+    def text(self, measure: str, among: str, bold: str, escape: Callable[[str], str]) -> str:
         """Return a sentence; ``among`` is how many results there are: ``4 results``."""
         left = len(self.names) - NAMED + 1
-        few = self.names if left < 2 else [*self.names[: NAMED - 1], f"{left:,} more"]
-        following = "" if self.following is None else f"; next is {self.following}, {_percent(self.next_value)}"
-        tested = f" It is significantly better than {self.n_led} of {self.n_tested} tested." if self.n_tested else ""
+        shown, more = (self.names, []) if left < 2 else (self.names[: NAMED - 1], [f"{left:,} more"])
+        test = "significant" if self.significant else "not significant"
+        second = f", {self.points:.1f} points above {bold.format(escape(self.second))} ({test})"
         return HIGHEST.format(
-            names=wording.enumeration(few), have="has" if len(self.names) == 1 else "share",
-            measure=self.measure, among=among, value=bold.format(_percent(self.value)),
-            following=following, tested=tested,
+            names=wording.enumeration([*(bold.format(escape(name)) for name in shown), *more]),
+            have="has" if len(self.names) == 1 else "share", measure=measure, among=among,
+            value=bold.format(wording.percent(self.value).replace(" ", "\u00a0")), lead=second if self.second else "",
         )  # fmt: skip
 
 
 def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame | None" = None) -> Highest:
-    """Return which of the lines, the highest first, is best; ``tests`` of it, as :func:`differences` returns them."""
+    """Return which of the lines, the highest first, is best; ``tests`` are of the second against it, if known."""
     values = lines[measure].tolist()
     n_best = values.count(values[0])
-    following = (names[1], values[1]) if n_best == 1 < len(values) else (None, np.nan)
-    # Of few labels, P@3 is tested in place of P@5.
-    own = pd.DataFrame() if tests is None else tests[tests["measure"] == tests["measure"].iloc[0]]
-    n_led = int((own["sure"] & (own["difference"] < 0)).sum()) if len(own) else 0
-    return Highest(measure, names[:n_best], values[0], *following, n_led, len(own))
-
-
-def _percent(share) -> str:
-    return wording.percent(share).replace(" ", "\u00a0")
+    found = Highest(names[:n_best], values[0])
+    if n_best > 1 or len(values) == 1:
+        return found
+    test = None if tests is None or tests.empty else tests.iloc[0]
+    significant = test is not None and bool(test["sure"]) and test["difference"] < 0
+    return found._replace(second=names[1], points=100 * (values[0] - values[1]), significant=significant)
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":

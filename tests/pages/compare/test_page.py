@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 
 from benchmarks.library.many_runs import make
-from pages.compare import answer, side, table
+from pages.compare import side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS
 from pages.shared import sections, server
@@ -93,19 +93,6 @@ def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_i
 def styles_of(figure):
     points = (trace for trace in figure["data"] if trace["mode"] == "markers")
     return {trace["name"]: {of: trace["marker"][of] for of in ("color", "symbol")} for trace in points}
-
-
-def test_the_answer_says_who_leads_by_how_much_and_whether_it_is_significant():
-    lines = pd.DataFrame({"title": ["A", "B", "C"], "P@1": [0.6, 0.55, 0.1]})
-    test = pd.DataFrame({"sure": [True], "difference": [-0.05]})
-    led = answer.HighestLine(["A"], 0.6, 3, "B", pytest.approx(5.0), True)
-    assert answer.best(lines, "P@1", test) == led
-    assert answer.best(lines, "P@1") == led._replace(significant=False), "where results cannot be read"
-    ahead = answer.best(lines, "P@1", test.assign(difference=0.05))
-    assert not ahead.significant, "the mean of the seeds leads, the run in their middle does not"
-    same = answer.best(lines.assign(**{"P@1": [0.6, 0.6, 0.1]}), "P@1", test)
-    assert same.leaders == ["A", "B"] and not same.second
-    assert answer.best(lines.head(1), "P@1").second == ""
 
 
 def test_the_first_sentence_is_on_the_results_that_are_ticked_as_figure_and_report_are(ready, words):

@@ -40,22 +40,16 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     check_frame(frame, ("run", "measure", "k", "value"), "measures_with_intervals")
     runs = list(dict.fromkeys(frame["run"]))
     columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))
-    value = {(r, m, k): v for r, m, k, v in zip(frame["run"], frame["measure"], frame["k"], frame["value"])}
-    ends = {}
-    if {"low", "high"} <= set(frame.columns):
-        ends = {
-            (r, m, k): (low, high)
-            for r, m, k, low, high in zip(frame["run"], frame["measure"], frame["k"], frame["low"], frame["high"])
-            if np.isfinite(low) and np.isfinite(high)
-        }
+    found = {(line.run, (line.measure, line.k)): line for line in frame.itertuples()}
     cells = {}  # of each run and measure: its value and its interval, as they are written
     for column in columns:
         sign = -1 if metrics.is_smaller_better(column[0]) else 1
-        ranks = _ranks([sign * value.get((run, *column), np.nan) for run in runs], digits)
-        for run, rank in zip(runs, ranks):
-            low, high = ends.get((run, *column), (np.nan, np.nan))
-            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}" if low == low else ""
-            cells[run, column] = _cell(value.get((run, *column), np.nan), rank, digits), below
+        values = [getattr(found.get((run, column)), "value", np.nan) for run in runs]
+        for run, value, rank in zip(runs, values, ranks([sign * value for value in values], digits)):
+            line = found.get((run, column))
+            low, high = (getattr(line, end, np.nan) for end in ("low", "high"))
+            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}"
+            cells[run, column] = _cell(value, rank, digits), below if np.isfinite([low, high]).all() else ""
     lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     if caption:
         lines.append(rf"\caption{{{escaped(caption)}}}")
@@ -78,7 +72,7 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in str(text))
 
 
-def _ranks(values, digits) -> list[int]:
+def ranks(values, digits: int) -> list[int]:
     """Return 1 for the best of the values as they are written, 2 for the second best, 0 for the others."""
     written = [round(100 * value, digits) if np.isfinite(value) else -np.inf for value in values]
     order = sorted({one for one in written if np.isfinite(one)}, reverse=True)
@@ -86,7 +80,6 @@ def _ranks(values, digits) -> list[int]:
 
 
 def _cell(value, rank, digits) -> str:
-    """Return a value in percent: bold if it is the best, underlined if it is the second best."""
     if not np.isfinite(value):
         return "--"
     text = f"{100 * value:.{digits}f}"

@@ -19,6 +19,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
+from xmlcore.experiment.sharing.latex import ranks
 from xmlcore.experiment.sharing.report_tables import of_tests, of_two, table
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
@@ -101,6 +102,8 @@ def report(
     ValueError
         None of the runs is kept, or there is no such measure.
     """
+    from plotly.offline import get_plotlyjs
+
     keys, names = list(dict.fromkeys(keys)), names or {}
     frame = runs(keys)
     if frame.empty:
@@ -123,7 +126,7 @@ def report(
         figures=json.dumps({place: json.loads(figure.to_json()) for place, figure in figures.items()}).replace(
             "<", "\\u003c"
         ),
-        library=_library(),
+        library=base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii"),
     )
     if path is not None:
         Path(path).write_text(content, encoding="utf-8")
@@ -131,7 +134,6 @@ def report(
 
 
 def _missing(keys, frame, names) -> str:
-    """Return the paragraph on runs that are left out of the whole report, and why; empty if there are none."""
     lines = frame.set_index("key")
     why = {key: lines.loc[key, "problem"] if key in lines.index else "it is not kept" for key in keys}
     models = lines["model"].to_dict()
@@ -208,20 +210,13 @@ def _part(lines, measure, figures) -> str:
         title = f"{measure} on {drawn_name} against time and memory"
         shown = {name: title for name, title in COSTS.items() if drawn[name].notna().sum() > 1}
         text.append(_figure(figures, drawing.frontier(drawn, shown, [measure], title, frame)))
-    text += [_figure(figures, drawn) for drawn in _by_settings(lines, measure, drawn_name)]
+    title = f"{measure} of {{}} by settings on {drawn_name}: each line is a setting"
+    for model, of in side_by_side.settings_of_models(lines, measure).items():
+        text.append(_figure(figures, drawing.parameters_compared(*of, measure, title.format(model))))
     best = lines.loc[lines["run"].isin(kept) & lines[measure].notna(), "run"].head(2)
     if len(best) == 2:
         text.append(of_two(data, {name: kept[name] for name in best}))
     return "\n".join(text)
-
-
-def _by_settings(lines, measure, where) -> list:
-    """Return a figure for each model of which three lines or more differ in their settings: settings and measure."""
-    from xmlcore import figures as drawing
-
-    title = f"{measure} of {{}} by settings on {where}: each line is a setting"
-    drawn = side_by_side.settings_of_models(lines, measure)
-    return [drawing.parameters_compared(*of, measure, title.format(model)) for model, of in drawn.items()]
 
 
 def _middle(line, measure) -> str:
@@ -238,14 +233,13 @@ def _answer(data, kept, lines, measure, of_readable) -> str:
     names = known["run"].tolist()
     if not names:
         return f"{html.escape(measure)} is not known of any of these results."
-    bold = {name: f"<b>{html.escape(name)}</b>" for name in names}
     among = f"{len(names)} {'results' if (known['n'] == 1).all() else 'settings'}{' that can be read' * of_readable}"
-    of = known, measure, list(bold.values())
+    written = measure, among, "<b>{}</b>", html.escape
     if len(names) == 1:
-        return side_by_side.best(*of).text(among, "<b>{}</b>")
+        return side_by_side.best(known, measure, names).text(*written)
     measures = side_by_side.at_most((measure, *side_by_side.TESTED), data.n_labels)
     tests = side_by_side.differences(data, {name: kept[name] for name in names}, measures)
-    best = side_by_side.best(*of, tests).text(among, "<b>{}</b>")
+    best = side_by_side.best(known, measure, names, tests[tests["run"] == names[1]]).text(*written)
     return (
         f"{best} Points by which others are better or worse, with 95 % intervals; <b>bold</b> is significant:</p>"
         f'{of_tests(tests)}<p class="quiet">{side_by_side.how_tested(tests)}'
@@ -274,16 +268,13 @@ def _table_of_measures(frame) -> str:
     names = list(dict.fromkeys(frame["run"]))
     rows = []
     for (measure, k), own in frame.groupby(["measure", "k"], sort=False):
-        order = sorted({round(100 * value, 2) for value in own["value"] if value == value}, reverse=True)
         cells = []
-        for line in own.itertuples():
-            if line.value != line.value:
-                cells.append("–")
-                continue
-            text = f"{100 * line.value:.2f}"
-            mark = order.index(round(100 * line.value, 2))
-            text = f"<b>{text}</b>" if mark == 0 else f'<span class="second">{text}</span>' if mark == 1 else text
-            cells.append(f"{text}<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>")
+        for line, rank in zip(own.itertuples(), ranks(own["value"], 2)):
+            text = {1: "<b>{}</b>", 2: '<span class="second">{}</span>'}.get(rank, "{}").format(
+                f"{100 * line.value:.2f}"
+            )
+            ends = f"<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>"
+            cells.append(text + ends if line.value == line.value else "–")
         rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
     return table(["%", *names], rows)
 
@@ -347,11 +338,3 @@ def _about(frame) -> str:
         f"{platform.python_version()}, {libraries}. The results were made by xmlcore {html.escape(made)}. "
         f"Measures are at k = {', '.join(map(str, KS))}.</p>"
     )
-
-
-def _library() -> str:
-    """Return Plotly's code, compressed by gzip and written in base64."""
-    import plotly.offline
-
-    packed = gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)
-    return base64.b64encode(packed).decode("ascii")
