@@ -4,7 +4,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from making import prefixes, stop, train
+from making import stop, train
 
 from xmlcore import PLT, LdSM, evaluate, experiment, store
 from xmlcore.datasets import save_dataset
@@ -51,16 +51,17 @@ def test_measures_of_parts_end_with_those_of_the_run(easy):
     fingerprint = save_dataset(easy)
     key = experiment.keep(train(fingerprint, "LdSM", {"n_estimators": 3, "max_nodes": 20}))
     run = experiment.load("train", key)
-    assert prefixes(key).work().values > 0
+    task = experiment.task("prefixes", {"run": key})
+    assert task.work().values > 0
 
     with pytest.raises(Cancelled):
-        experiment.keep(prefixes(key), stop)
-    assert not store.exists("prefixes", prefixes(key).key)
+        experiment.keep(task, stop)
+    assert not store.exists("prefixes", task.key)
 
     said, details = [], set()
-    stored = experiment.keep(prefixes(key), lambda *shown: said.append(shown[1]) or details.add(shown[-1]))
+    stored = experiment.keep(task, lambda *shown: said.append(shown[1]) or details.add(str(shown[-1]).split(":")[0]))
     assert {"1 tree", "2 trees", "20 nodes"} <= details
-    assert stored == prefixes(key).key == experiment.keep(prefixes(key), stop)  # at once
+    assert stored == task.key == experiment.keep(task, stop)  # at once
     assert said == sorted(said) and 0 <= said[0] and said[-1] <= 1 + 1e-9
     frame = experiment.load("prefixes", stored).measures
     for _, rows in frame.groupby("axis"):

@@ -21,20 +21,13 @@ class Piece(NamedTuple):
 
     turn: str  # See :func:`xmlcore.models.compiling.turn`.
     title: str
-    percent: int  # of the whole time
     run: Callable[[], None]
 
 
 def warm_up(progress: ProgressLike = silent) -> None:
     """Compile every kernel, or load it from disk, by running small pieces of work of each sort."""
-    progress = to_progress(progress)
-    done = 0
-
-    def add(piece, seconds):
-        nonlocal done
-        done += piece.percent
-
-    compile_pieces(lambda piece: progress(COMPILING, done / 100, piece.title), add)
+    progress, count, ended = to_progress(progress), len(pieces()), []
+    compile_pieces(lambda piece: progress(COMPILING, len(ended) / count, piece.title), lambda *one: ended.append(one))
     progress(COMPILING, 1.0)
 
 
@@ -68,17 +61,17 @@ def pieces() -> list[Piece]:
 
     label_tree = base.warm_up_pieces(PLT())
     return [
-        Piece("PLT-search", "searching label trees", 16, label_tree["PLT-search"]),
-        Piece("PLT-training", "training label trees", 10, label_tree["PLT-training"]),
-        Piece("measures", "measures", 2, metrics.warm_up),
-        Piece("explanations", "explanations", 3, _explain),
-        Piece("reading", "reading files", 10, datasets.warm_up),
-        Piece("LdSM", "decision trees", 12, of(LdSM())),
-        Piece("FALS", "feature selection", 11, _select),
-        Piece("OneVsRest", "baselines", 1, of(OneVsRest(C=1.0, normalize="l2"))),
-        Piece("DoubleSampling", "double sampling", 15, of(DoubleSampling())),
-        Piece("ensembles", "ensembles, beams, reranking", 12, _ensembles),
-        Piece("noise", "noise and other explanations", 7, _perturb),
+        Piece("PLT-search", "searching label trees", label_tree["PLT-search"]),
+        Piece("PLT-training", "training label trees", label_tree["PLT-training"]),
+        Piece("measures", "measures", metrics.warm_up),
+        Piece("explanations", "explanations", _explain),
+        Piece("reading", "reading files", datasets.warm_up),
+        Piece("LdSM", "decision trees", of(LdSM())),
+        Piece("FALS", "feature selection", _select),
+        Piece("OneVsRest", "baselines", of(OneVsRest(C=1.0, normalize="l2"))),
+        Piece("DoubleSampling", "double sampling", of(DoubleSampling())),
+        Piece("ensembles", "ensembles, beams, reranking", _ensembles),
+        Piece("noise", "noise and other explanations", _perturb),
     ]
 
 

@@ -14,7 +14,7 @@ from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import PLT, LdSM
 from xmlcore.models.plt.frames import quality_frame
 from xmlcore.parameters import Parameter
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count, check_dataset, check_fitted, check_is
@@ -121,15 +121,11 @@ def prefix_measures(
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     points = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
     points += [("max_nodes", all_trees, most) for most in max_nodes]
-    work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
     lines = []
     for i, (axis, trees, most) in enumerate(points):
         size = f"{trees:,} tree{'' if trees == 1 else 's'}" if axis == "n_trees" else f"{most:,} nodes"
-        done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
-
-        def report(phase, fraction, detail="", *, size=size, done=done, part=part):
-            progress("Predicting with parts of the model", float(done + fraction * part), size)
-
+        parts = {"phase": "Predicting with parts of the model", "detail": size}
+        report = part_of(progress, i / len(points), (i + 1) / len(points), **parts)
         ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
         nodes = 1 + arity * ((most - 1) // arity)
         depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
@@ -199,7 +195,6 @@ def label_tree_model(model: Ranker) -> "PLT | None":
 
 
 def _tree_of(task, model):
-    """Return the PLT of a run's model; ValueError if it has no such tree."""
     plain, number = label_tree_model(model), task.params["tree"]
     if plain is None:
         raise ValueError(f"{type(model).__name__} has no label tree: node_quality needs a run of PLT")

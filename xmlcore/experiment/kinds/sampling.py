@@ -113,7 +113,13 @@ def sampling_study(
     if model is None:
         model = _train(params, dataset, progress)
     sweep = _sweep(dataset, params, points, progress)
-    candidates = _candidates(model, dataset, n_candidates, progress)
+    candidates = []
+    for i, count in enumerate(n_candidates):
+        what = {"phase": "Predicting with other candidates", "detail": f"{count:,} candidates"}
+        values = _measure(
+            model, dataset, count, part_of(progress, i / len(n_candidates), (i + 1) / len(n_candidates), **what)
+        )
+        candidates.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
     return (
         pd.DataFrame(sweep, columns=SWEEP),
         pd.DataFrame(candidates, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]),
@@ -122,86 +128,47 @@ def sampling_study(
 
 
 SWEEP = [
-    "axis",
-    "n_adversarial",
-    "examples_per_class",
-    "seed",
-    "accuracy",
-    "macro_f1",
-    "candidate_recall",
-    "fit_s",
-    "cpu_s",
-    "predict_ms_per_row",
-    "n_pairs",
-    "pair_bytes",
-    "model_bytes",
-    "empirical_risk",
-    "failed",
-]
+    "axis", "n_adversarial", "examples_per_class", "seed", "accuracy", "macro_f1", "candidate_recall", "fit_s", "cpu_s",
+    "predict_ms_per_row", "n_pairs", "pair_bytes", "model_bytes", "empirical_risk", "failed",
+]  # fmt: skip
 AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
-FIXED_COST = 5.0  # fixed time of a training, in the time that one more pair per class takes
 
 
 def _sweep(dataset, params, points, progress) -> list[dict]:
     """Train once for every point (axis, value, repeat); return the rows of :attr:`Sampling.sweep`, as dicts."""
     of_points = [params | {axis: value} for axis, value, _ in points]
-    pairs_per_class = [float(p["n_adversarial"]) * float(p["examples_per_class"]) for p in of_points]
-    costs = np.array([pairs + FIXED_COST for pairs in pairs_per_class] or [1.0])
-    turns = sorted(range(len(points)), key=lambda i: points[i][2])
-    ends = np.r_[0.0, np.cumsum(costs[turns]) / costs.sum()]
-    lines, made = [{} for _ in points], {}  # what is on both axes is trained once
-    alike = [
-        (float(p["n_adversarial"]), float(p["examples_per_class"]), repeat)
-        for p, (_, _, repeat) in zip(of_points, points)
-    ]
+    numbers = [(float(p["n_adversarial"]), float(p["examples_per_class"])) for p in of_points]
+    alike = [(*both, repeat) for both, (_, _, repeat) in zip(numbers, points)]
+    lines, made, n_trainings = [{} for _ in points], {}, len({*alike})  # what is on both axes is trained once
     if points:  # the first training of a process takes longer than its like
+        few = min(zip(numbers, of_points), key=lambda point: point[0][0] * point[0][1])[1]
         with contextlib.suppress(ValueError, MemoryError):
-            _train(of_points[int(costs.argmin())], dataset, part_of(progress, 0.0, 0.0, phase="Warming up"))
-    for turn, i in enumerate(turns):
+            _train(few, dataset, part_of(progress, 0.0, 0.0, phase="Warming up"))
+    for i in sorted(range(len(points)), key=lambda i: points[i][2]):
         axis, value, repeat = points[i]
-        if alike[i] in made:
-            lines[i] = made[alike[i]] | {"axis": axis}
-            continue
-        report = part_of(
-            progress,
-            float(ends[turn]),
-            float(ends[turn + 1]),
-            phase="Training with other numbers",
-            detail=f"{AXES[axis]} {value:g}, training {len(made) + 1:,} of {len({*alike}):,}",
-        )
-        seed = (params.get("random_state") or 0) + repeat
-        changed = params | {axis: value, "random_state": seed}
-        line = {
-            "axis": axis,
-            "n_adversarial": changed["n_adversarial"],
-            "examples_per_class": float(changed["examples_per_class"]),
-            "seed": seed,
-            "failed": "",
-        }
-        start, worked = time.perf_counter(), time.process_time()
-        try:
-            fitted = _train(changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction))
-        except (ValueError, MemoryError) as error:  # measure the other values anyway
-            line["failed"] = str(error) or "There is not enough memory"
-        else:
-            line |= {"fit_s": time.perf_counter() - start, "cpu_s": time.process_time() - worked}
-            line |= _measure(fitted, dataset) | _sizes(fitted)
-        lines[i] = line
-        made[alike[i]] = line
+        if alike[i] not in made:
+            at, detail = len(made), f"{AXES[axis]} {value:g}, training {len(made) + 1:,} of {n_trainings:,}"
+            start, end = at / n_trainings, (at + 1) / n_trainings
+            report = part_of(progress, start, end, phase="Training with other numbers", detail=detail)
+            seed = (params.get("random_state") or 0) + repeat
+            made[alike[i]] = _trained(of_points[i] | {"random_state": seed}, dataset, report)
+        lines[i] = made[alike[i]] | {"axis": axis}
     return lines
 
 
-def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
-    """Predict with each number of candidates; return the rows of :attr:`Sampling.candidates`, as dicts."""
-    lines = []
-    for i, count in enumerate(n_candidates):
-
-        def report(share, *, i=i, count=count):
-            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{count:,} candidates")
-
-        values = _measure(model, dataset, count, report)
-        lines.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
-    return lines
+def _trained(params, dataset, progress) -> dict:
+    """Train with parameters, and return what a row says of it; a training that fails is no error."""
+    line = {"n_adversarial": params["n_adversarial"], "examples_per_class": float(params["examples_per_class"])}
+    line |= {"seed": params["random_state"], "failed": ""}
+    start, worked = time.perf_counter(), time.process_time()
+    try:
+        fitted = _train(params, dataset, progress)
+    except (ValueError, MemoryError) as error:
+        return line | {"failed": str(error) or "There is not enough memory"}
+    line |= {"fit_s": time.perf_counter() - start, "cpu_s": time.process_time() - worked, "n_pairs": fitted.n_pairs_}
+    line["pair_bytes"] = fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1)  # float64 features, a sign
+    line |= {"model_bytes": fitted.size()["model_bytes"], "empirical_risk": fitted.empirical_risk_}
+    return line | _measure(fitted, dataset)
 
 
 def most_adversaries(params: dict[str, Any], n_classes: int) -> int:
@@ -220,7 +187,6 @@ def candidate_bytes(n_rows: int, n_candidates: int) -> int:
 
 
 def _rows_at_once(n_candidates: int) -> int:
-    """Return the number of rows that are predicted together, with ``n_candidates`` candidates each."""
     return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
 
 
@@ -230,20 +196,11 @@ def _train(params, dataset, progress):
     return getattr(fitted, "model_", fitted)
 
 
-def _sizes(fitted) -> dict:
-    return {
-        "n_pairs": fitted.n_pairs_,
-        "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features, a sign
-        "model_bytes": fitted.size()["model_bytes"],
-        "empirical_risk": fitted.empirical_risk_,
-    }
-
-
-def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
+def _predict_test_rows(model, dataset, n_candidates=None, progress=silent):
     count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
     step, first, is_candidate, seconds = _rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):
-        report(start / dataset.n_test)
+        progress("", start / dataset.n_test)
         part = slice(start, start + step)
         X, Y = dataset.X_test[part], dataset.Y_test[part]
         began = time.perf_counter()
@@ -254,8 +211,8 @@ def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: N
     return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *is_candidate]), seconds
 
 
-def _measure(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
-    first, is_candidate, seconds = _predict_test_rows(model, dataset, n_candidates, report)
+def _measure(model, dataset, n_candidates=None, progress=silent) -> dict:
+    first, is_candidate, seconds = _predict_test_rows(model, dataset, n_candidates, progress)
     return {
         "accuracy": metrics.accuracy(dataset.Y_test, first),
         "macro_f1": metrics.macro_f1(dataset.Y_test, first),
@@ -277,7 +234,6 @@ def _are_candidates(Y, candidates):
 
 
 def _by_frequency(model, dataset) -> "DataFrame":
-    """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, is_candidate, _ = _predict_test_rows(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets)
