@@ -102,7 +102,7 @@ def _statistics(opened):
     found = tasks.ready_all(asked, button="Describe", key="manage.statistics", of="data set")
     if not found:
         return
-    values = {name: result.fields["summary"] for name, result in found.items()}
+    values = {name: result.summary for name, result in found.items()}
     frame = pd.DataFrame({"Statistic": [words for words, _ in STATISTICS.values()]})
     for name, summary in values.items():
         frame[name] = ["–" if summary.get(key) is None else WRITERS[kind](summary[key])

@@ -28,13 +28,13 @@ def examination(fingerprint):
     if _values(fingerprint) < EXAMINED_AT_ONCE:
         return _examination(fingerprint)
     result = tasks.ready(_task(fingerprint), button="Examine the data")
-    return None if result is None else result.examination
+    return result
 
 
 def known(fingerprint):
     """Return the examination of a data set that :func:`examination` has returned, without drawing anything."""
     at_once = _values(fingerprint) < EXAMINED_AT_ONCE
-    return _examination(fingerprint) if at_once else server.loaded(_task(fingerprint)).examination
+    return _examination(fingerprint) if at_once else server.loaded(_task(fingerprint))
 
 
 def _task(fingerprint):

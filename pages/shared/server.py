@@ -118,7 +118,7 @@ def description(fingerprint: str):
     task = experiment.task("description", {"dataset": fingerprint})
     with contextlib.suppress(store.StoreError, OSError):
         if task.exists():
-            return loaded(task).description
+            return loaded(task)
     return datasets.describe(dataset(fingerprint))
 
 

@@ -106,7 +106,7 @@ def test_a_killed_writer_leaves_what_was_there(what):
     assert done.returncode == -9
     assert [one["key"] for one in store.entries("runs")] == ["1" * 32] and store.load("runs", "1" * 32) == 5
     assert not store.exists("runs", "2" * 32)
-    for path in (*(cache_root() / "artifacts").rglob("*"), *(cache_root() / "given").glob("*")):
+    for path in (*(cache_root() / "artifacts").rglob("*"), *(cache_root() / "given").rglob("*")):
         os.utime(path, (1, 1))
     assert experiment.remove_leftovers() == 1 and store.load("runs", "1" * 32) == 5
     store.save("runs", "2" * 32, 6)

@@ -3,12 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
-from making import stop
 
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
 from xmlcore.datasets.registry import catalog as registry
-from xmlcore.progress import Cancelled
 
 
 @pytest.fixture
@@ -57,12 +55,6 @@ def test_a_result_without_its_data_set_is_made_again(toy):
     assert not made.exists()
     experiment.keep(made)
     assert made.exists() and toy.made == 2
-
-
-def test_stopping_keeps_nothing(toy):
-    with pytest.raises(Cancelled):
-        experiment.keep(prepare(), stop)
-    assert not prepare().exists() and toy.made == 0
 
 
 def test_unknown_names_are_refused_before_any_work(toy):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import making
@@ -60,14 +59,6 @@ def test_files_given_while_a_task_stops_stay():
     with given.taken(task.key, ["train"]):  # by a process that was killed
         given.drop(task.key)
         assert not [*(cache_root() / "given").iterdir()]
-
-
-def test_files_of_a_task_that_never_ran_are_removed_after_a_day():
-    old = reading()
-    folder = cache_root() / "given" / old.key
-    os.utime(folder, (0, time.time() - given.OLD - 1))
-    reading(FRUIT + b"\n")
-    assert not folder.exists()
 
 
 def test_reading_can_be_stopped_and_says_how_far_it_is():

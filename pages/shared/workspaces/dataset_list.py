@@ -107,7 +107,7 @@ _GIVEN = re.compile(re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)"))  #
 def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={}, notes=()) -> None:  # noqa: B006
     """List a data set that a task has made in the workspace, and say so."""
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
-    name = name or getattr(made, "name", "") or file_name(files) or f"upload of {format.count(made.n_labels, 'label')}"
+    name = name or made.name or file_name(files) or f"upload of {format.count(made.n_labels, 'label')}"
     earlier = workspace.get("known").get(made.dataset, {}).get("name")
     if earlier is None:
         kept_files = files if source == "upload" else None

@@ -8,11 +8,9 @@ import contextlib
 import hashlib
 import os
 import shutil
-import time
 import uuid
 from pathlib import Path
 
-from xmlcore.jobs import records
 from xmlcore.jobs.worker import runs_jobs_only
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root, free_bytes, limited, make_private, secure_cache
@@ -20,18 +18,20 @@ from xmlcore.system import cache_root, free_bytes, limited, make_private, secure
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 SECONDS = 3600  # that a worker may take to read files
 LEAST_ROOM = 1 << 28  # bytes that it may always take
-OLD = 24 * 3600  # seconds after which files that no job waits for are removed
 _read = {}  # by key: folders of files that runs of this process have read, and what they hold
 NAME = "‹{}›"  # what a file is called, so that its name in messages can be replaced by what its user calls it
 
 
 def described(files: dict) -> dict:
-    return {role: _hashed(_content(file)) for role, file in files.items()}
+    made = {}
+    for role, file in files.items():
+        content = _content(file)
+        made[role] = {"hash": hashlib.blake2b(content, digest_size=16).hexdigest(), "bytes": len(content)}
+    return made
 
 
 def give(key: str, files: dict) -> None:
     """Write files for the task with a key; those that wait already stay."""
-    remove_old()
     folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
     secure_cache()
     make_private(own)
@@ -103,23 +103,5 @@ def _content(file):
     return file.read()
 
 
-def _hashed(content) -> dict:
-    return {"hash": hashlib.blake2b(content, digest_size=16).hexdigest(), "bytes": len(content)}
-
-
 def _folder(key) -> Path:
     return cache_root() / "given" / key
-
-
-def remove_old(older_than: float = OLD) -> int:
-    """Remove files that no task has read within a day: those of tasks that were killed, or that no job waits for."""
-    removed = 0
-    with contextlib.suppress(OSError):
-        active = {
-            row.value["key"] for row in database().rows(records.TABLE) if row.value.get("state") in records.ACTIVE
-        }
-        for folder in (cache_root() / "given").iterdir():
-            if time.time() - folder.stat().st_mtime > older_than and folder.name.partition(".")[0] not in active:
-                shutil.rmtree(folder, ignore_errors=True)
-                removed += 1
-    return removed

@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 from xmlcore import store
-from xmlcore.experiment.engine import given, sweep_unfinished
+from xmlcore.experiment.engine import sweep_unfinished
+from xmlcore.jobs import records
 from xmlcore.state import database, holders
-from xmlcore.system import data_root
+from xmlcore.system import cache_root, data_root
 from xmlcore.validation import check_number
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
@@ -39,13 +40,22 @@ def remove_leftovers(older_than: float = OLD) -> int:
         Number of files and folders removed.
     """
     check_number(older_than, "older_than", -math.inf)
-    removed = store.remove_all_stale(older_than) + given.remove_old(older_than)
-    removed += sweep_unfinished.remove_old() + holders.remove_dead(database(), older_than)
-    for root, patterns in ((data_root(), _IN_DATA), (Path(tempfile.gettempdir()), _OF_MACHINE)):
+    removed = store.remove_all_stale(older_than) + sweep_unfinished.remove_old()
+    removed += holders.remove_dead(database(), older_than)
+    places = (data_root(), _IN_DATA), (cache_root(), ("given/*",)), (Path(tempfile.gettempdir()), _OF_MACHINE)
+    for root, patterns in places:
         for pattern in patterns:
             with contextlib.suppress(OSError):
-                removed += sum(_removed(path, older_than) for path in list(root.glob(pattern)))
+                waited_for = _active() if root == cache_root() else ()
+                left = [path for path in root.glob(pattern) if path.name.partition(".")[0] not in waited_for]
+                removed += sum(_removed(path, older_than) for path in left)
     return removed
+
+
+def _active() -> set:
+    """Return the keys of jobs that wait or run: their files stay, however old."""
+    jobs = [row.value for row in database().rows(records.TABLE)]
+    return {job["key"] for job in jobs if job.get("state") in records.ACTIVE}
 
 
 def _removed(path, older_than) -> bool:

@@ -59,7 +59,6 @@ def _checked_range(model, name, values) -> dict:
 
 
 def _checked_value(model, name, value):
-    """Return a value of a parameter in the spelling that is kept; raise an error if the model refuses it."""
     return MODELS[model].filled(model, {name: value})[name]
 
 

@@ -16,16 +16,9 @@ from xmlcore.validation import check_count, check_dataset, check_number
 
 LEAST_ROWS = 2  # training rows, and rows held out
 VALIDATION = Parameter(
-    "validation",
-    "Held out",
-    "Share of the training rows.",
-    "float",
-    0.2,
-    minimum=0.0,
-    maximum=1.0,
-    above_minimum=True,
-    below_maximum=True,
-)
+    "validation", "Held out", "Share of the training rows.", "float", 0.2,
+    minimum=0.0, maximum=1.0, above_minimum=True, below_maximum=True,
+)  # fmt: skip
 # What a model raises for settings that do not go together, or not with the data. Other errors, such as a full memory,
 # say nothing about the settings.
 _OF_SETTINGS = (ValueError, TypeError, ArithmeticError, NotImplementedError)

@@ -51,8 +51,6 @@ DATASETS = "datasets"
 SHORT = 1e8  # values; a task that reads no more is short: some seconds
 BYTES_OF_VALUE = 8  # in the file of a data set
 LAST_STEP = ("Saving", 1.0)  # as what is done stands when the result of a task is kept
-# Name of an input -> kind in the store.
-FOLDERS = {"dataset": "datasets", "run": "runs", "selection": "selections", "packed": "opened-models"}
 PHASE = "Waiting for another process that computes the same"
 LOOK_AGAIN = 0.2  # seconds between two looks whether the other process has ended
 
@@ -404,7 +402,6 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
 
 
 def _run_and_keep(task, progress, again, more_facts) -> None:
-    """Run a task and keep its result, with further facts; a result that is kept is replaced if ``again``."""
     ready_to_keep(task.inputs)
     files: Files = {}
     start = time.perf_counter()
@@ -425,7 +422,7 @@ def ready_to_keep(inputs: dict) -> None:
     """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now."""
     store.check_room()
     for name, key in inputs.items():
-        store.used(FOLDERS[name], key, now=True)
+        store.used(DATASETS if name == "dataset" else KINDS[MADE_BY[name]].folder, key, now=True)
 
 
 def as_plain(result) -> dict:
@@ -442,28 +439,15 @@ def as_plain(result) -> dict:
 @contextlib.contextmanager
 def turn(key: str, progress: Progress):
     """Keep other processes from computing the result with a key; wait until no other process computes it."""
-    waited = False
-    while not (hold := _taken(key)):
-        waited = True
-        progress(PHASE, 0.0)
-        time.sleep(LOOK_AGAIN)
-    with hold:
-        yield waited
-
-
-def _taken(key):
-    """Return a context that ends the turn with a key; None if it is another run's."""
-    with contextlib.suppress(OSError):
-        hold = holders.take(database(), f"turn/{key}", elsewhere=False)
-        return None if hold is None else _ending(hold)
-    return contextlib.nullcontext()
-
-
-@contextlib.contextmanager
-def _ending(hold):
-    """End a turn after the block. A full disk is no error: the turn ends with the process."""
+    waited, hold = False, None
+    with contextlib.suppress(OSError):  # where no turn can be noted, as on a full disk, all compute
+        while (hold := holders.take(database(), f"turn/{key}", elsewhere=False)) is None:
+            waited = True
+            progress(PHASE, 0.0)
+            time.sleep(LOOK_AGAIN)
     try:
-        yield
+        yield waited
     finally:
-        with contextlib.suppress(OSError):
-            hold.release()
+        with contextlib.suppress(OSError):  # the turn ends with the process
+            if hold is not None:
+                hold.release()

@@ -17,14 +17,10 @@ RANDOM_STATE = replace(SEED, name="random_state", help="The same seed gives the 
 SEEDS = Parameter("seeds", "Seeds", "One training for each.", "ints", (0, 1, 2), minimum=0)
 MOST_SEEDS = 20  # that forms offer
 TEST_SIZE = Parameter(
-    "test_size",
-    "Test share",
+    "test_size", "Test share",
     "Which part of the rows is held out for testing. Not used when there is a test file.",
-    "share",
-    0.2,
-    offered=(0.01, 0.99),
-    details="A share, or a number of rows.",
-)
+    "share", 0.2, offered=(0.01, 0.99), details="A share, or a number of rows.",
+)  # fmt: skip
 N_ROWS = Parameter(
     "n_rows", "Rows", "Size of a random sample of the rows. Empty: all.", "int", None, minimum=1, optional=True
 )

@@ -65,7 +65,6 @@ def changed() -> float:
 
 @functools.lru_cache(maxsize=4)
 def _known(root, when) -> dict[str, list[tuple[Work, Took]]]:
-    """Return all work that was kept last, by group, and what it took."""
     known = {}
     for row in database().rows(TABLE) if when else ():
         with contextlib.suppress(TypeError, ValueError, KeyError, OverflowError):  # a damaged row

@@ -1,5 +1,6 @@
 """Comparison of selections: by decision trees on the selected features, and with themselves with other seeds."""
 
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from xmlcore.experiment.kinds.train import sampled_rows
 from xmlcore.first_use import pd
 from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import REQUIRED, Parameter, filled
-from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.selection import BRDT, agreement
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX, check_dataset, check_list
@@ -65,22 +66,61 @@ def compare_selections(
     progress: ProgressLike = silent,
 ) -> Comparison:
     """Train decision trees on the features that selections keep, and measure what they predict for the test rows."""
+    check_dataset(dataset)
     progress = to_progress(progress)
-    start = time.perf_counter()
+    begun = time.perf_counter()
     wanted = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
-    study = _Study(dataset, filled(CompareSelections.PARAMETERS, wanted, "compare_selections"), progress)
+    _, shares, seeds, n_rows = filled(CompareSelections.PARAMETERS, wanted, "compare_selections").values()
+    selections, counts = _full_selections(selections), features_of_shares(shares, dataset.n_features)
+    rows, tested = (sampled_rows(n, n_rows, 0) for n in (dataset.n_train, dataset.n_test))
+    X, Y, X_test, Y_test = dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test[tested], dataset.Y_test[tested]
+    n_steps = len(seeds) * sum(1 if selection is None else 1 + len(counts) for selection in selections)
+    warned, n_begun, lines = WarningsBySeed(), itertools.count(), []
+
+    def step(detail, phase=None):
+        """Begin the next step, and return the function to which it reports its progress."""
+        at = next(n_begun)
+        return part_of(progress, at / n_steps, (at + 1) / n_steps, phase=phase, detail=detail)
+
+    def grow(fitted, count, seed, detail):
+        """Train a tree per label on its best ``count`` features, and return measures and seconds."""
+        start = time.perf_counter()
+        if fitted is not None:
+            detail += f", {count:,} feature{'' if count == 1 else 's'}"
+        trees = BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed)
+        scores = trees.fit(X, Y, progress=step(detail, "Growing trees")).predict_proba(X_test)
+        values = {name: float(measure.compute(Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
+        return values, time.perf_counter() - start
+
     progress(COMPILING, 0.0)
-    study.warm_up()
-    lines = [line for at in range(len(study.selections)) for line in study.lines_of(at)]
+    few = np.eye(4, dtype=np.float32)
+    scores = BRDT().fit(few, few > 0).predict_proba(few)
+    for measure in metrics.SCORE_MEASURES.values():
+        measure.compute(few > 0, scores)
+    for selection, title in zip(selections, comparison_titles(selections)):
+        pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
+        if selection is not None:
+            warm_up_selector(*selection)
+        for seed in seeds:
+            fitted, select_s, start = None, 0.0, time.perf_counter()
+            if selection is not None:
+                varied = {"n_features": max(counts), "random_state": seed}
+                params = selection[1] | {name: value for name, value in varied.items() if name in selection[1]}
+                with warned.of(title, seed):
+                    fitted = selector(selection[0], params).fit(X, Y, progress=step(f"{title}, seed {seed}"))
+                select_s = time.perf_counter() - start
+            for count, share in counts.items() if fitted is not None else [(dataset.n_features, 1.0)]:
+                values, seconds = grow(fitted, count, seed, f"{title}, seed {seed}")
+                lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
     return Comparison(
         frame=pd.DataFrame(lines, columns=COLUMNS),
-        n_rows=study.rows.size,
+        n_rows=rows.size,
         n_train=dataset.n_train,
-        n_test_rows=study.tested.size,
+        n_test_rows=tested.size,
         n_test=dataset.n_test,
         fingerprint=dataset.fingerprint,
-        seconds=time.perf_counter() - start,
-        warnings=study.warned.lines(),
+        seconds=time.perf_counter() - begun,
+        warnings=warned.lines(),
     )
 
 
@@ -88,89 +128,16 @@ def comparison_titles(selections: Sequence[Any]) -> list[str]:
     """Return the names of selections in a comparison: the method, and the parameters in which they differ."""
     full = [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]
     titles = [ALL if selection is None else selection_title(*selection) for selection in full]
-    longer = []
-    for title, selection in zip(titles, full):
-        alike = [other for name, other in zip(titles, full) if name == title]
-        if selection is None or len(alike) == 1:
-            longer.append(title)
-            continue
-        differ = [p for p in selection[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
-        words = ", ".join(f"{p} {selection[1][p]}" for p in differ)
-        longer.append(title.removesuffix(")") + f", {words})" if title.endswith(")") else f"{title} ({words})")
-    return longer
+    return [_told_apart(*of, [other for name, other in zip(titles, full) if name == of[0]]) for of in zip(titles, full)]
 
 
-class _Study:
-    """The rows, selections and progress of a comparison."""
-
-    def __init__(self, dataset, wanted, progress):
-        check_dataset(dataset)
-        self.selections, self.seeds = _full_selections(wanted["selections"]), wanted["seeds"]
-        self.titles = comparison_titles(self.selections)
-        self.rows, self.tested = (sampled_rows(n, wanted["n_rows"], 0) for n in (dataset.n_train, dataset.n_test))
-        self.X, self.Y = dataset.X_train[self.rows], dataset.Y_train[self.rows]
-        self.X_test, self.Y_test = dataset.X_test[self.tested], dataset.Y_test[self.tested]
-        self.n_features = dataset.n_features
-        self.counts = features_of_shares(wanted["shares"], dataset.n_features)
-        self.warned = WarningsBySeed()
-        self.progress = progress
-        of_seed = [1 if selection is None else 1 + len(self.counts) for selection in self.selections]
-        self._n_steps = sum(of_seed) * len(self.seeds)
-        self._at = 0  # number of steps that have begun
-
-    def warm_up(self):
-        few = np.eye(4, dtype=np.float32)
-        scores = BRDT().fit(few, few > 0).predict_proba(few)
-        for measure in metrics.SCORE_MEASURES.values():
-            measure.compute(few > 0, scores)
-
-    def lines_of(self, at) -> list[tuple]:
-        """Make selection number ``at`` with every seed, train trees on every share, and return rows of the frame."""
-        selection, title = self.selections[at], self.titles[at]
-        pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
-        if selection is not None:
-            self.progress(COMPILING, self._fraction(self._at))
-            warm_up_selector(*selection)
-        lines = []
-        for seed in self.seeds:
-            fitted, select_s = None, 0.0
-            if selection is not None:
-                with self.warned.of(title, seed):
-                    fitted, select_s = self._select(selection, seed, f"{title}, seed {seed}")
-            for count, share in self.counts.items() if fitted is not None else [(self.n_features, 1.0)]:
-                values, seconds = self._grow_trees(fitted, count, seed, f"{title}, seed {seed}")
-                lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
-        return lines
-
-    def _select(self, selection, seed, detail):
-        method, params = selection
-        varied = {"n_features": max(self.counts), "random_state": seed}
-        params = params | {name: value for name, value in varied.items() if name in params}
-        start = time.perf_counter()
-        fitted = selector(method, params).fit(self.X, self.Y, progress=self._step(None, detail))
-        return fitted, time.perf_counter() - start
-
-    def _grow_trees(self, fitted, count, seed, detail):
-        """Train a tree per label on its best ``count`` features, and return measures and seconds."""
-        start = time.perf_counter()
-        selected = None if fitted is None else fitted.selected_[:, :count]
-        if fitted is not None:
-            detail += f", {count:,} feature{'' if count == 1 else 's'}"
-        trees = BRDT(selected, random_state=seed)
-        trees.fit(self.X, self.Y, progress=self._step("Growing trees", detail))
-        scores = trees.predict_proba(self.X_test)
-        values = {name: float(measure.compute(self.Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
-        return values, time.perf_counter() - start
-
-    def _step(self, phase, detail) -> Progress:
-        """Begin the next step, and return the function to which it reports its progress."""
-        start, end = self._fraction(self._at), self._fraction(self._at + 1)
-        self._at += 1
-        inner = part_of(self.progress, start, end, phase=phase)
-        return lambda own_phase, fraction, own_detail="": inner(own_phase, min(fraction, 1.0), detail)
-
-    def _fraction(self, n_steps) -> float:
-        return min(1.0, n_steps / max(self._n_steps, 1))
+def _told_apart(title, selection, alike) -> str:
+    """Return a title with the parameters in which a selection differs from others with the same title."""
+    if selection is None or len(alike) == 1:
+        return title
+    differ = [p for p in selection[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
+    words = ", ".join(f"{p} {selection[1][p]}" for p in differ)
+    return title.removesuffix(")") + f", {words})" if title.endswith(")") else f"{title} ({words})"
 
 
 def features_of_shares(shares, n_features: int) -> dict[int, float]:
@@ -223,7 +190,7 @@ class CompareSelections(Task):
     def work(self):
         """Return the work of the selections and of the trees: each label reads all values once for each of them."""
         n_rows, selections = self.params["n_rows"], _full_selections(self.params["selections"])
-        works = [selecting(self, *(selection or ("ChiSquared", {}))) for selection in selections]
+        works = [selecting(self.sizes, *(selection or ("ChiSquared", {}))) for selection in selections]
         n_steps = len(self.params["seeds"]) * (1 + len(self.params["shares"]))
         share = min(1.0, (n_rows or math.inf) / self.sizes["n_train"])
         values = n_steps * share * sum(work.values for work in works)
@@ -275,10 +242,8 @@ def selection_stability(
     warm_up_selector(method, params)
     fitted, warned = [], WarningsBySeed()
     for at, seed in enumerate(seeds):
-
-        def report(phase, fraction, detail="", *, at=at, seed=seed):
-            progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
-
+        detail = f"seed {seed}, {at + 1:,} of {len(seeds):,}"
+        report = part_of(progress, at / len(seeds), (at + 1) / len(seeds), detail=detail)
         unfitted = selector(method, params | {"random_state": seed})
         with warned.of(selection_title(method, params), seed):
             fitted.append(unfitted.fit(dataset.X_train, dataset.Y_train, progress=report))
@@ -336,7 +301,7 @@ class MeasureSelectionStability(Task):
         return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
 
     def work(self):
-        work = selecting(self, self.params["method"], self.params["params"])
+        work = selecting(self.sizes, self.params["method"], self.params["params"])
         return work._replace(values=len(self.params["seeds"]) * work.values)
 
     def run(self, progress=silent, files=None):

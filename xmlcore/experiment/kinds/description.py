@@ -1,7 +1,5 @@
 """The statistics and the closer examination of a data set as tasks, for data sets that are very large."""
 
-from dataclasses import dataclass
-
 from xmlcore.artifact_keys import plain
 from xmlcore.datasets import Examination, describe, examine
 from xmlcore.datasets.statistics.description import Description
@@ -10,23 +8,16 @@ from xmlcore.experiment.engine.task import Task, register
 from xmlcore.progress import silent
 
 
-@dataclass(frozen=True)
-class Described:
-    """The fields of :class:`xmlcore.datasets.statistics.description.Description`, by name."""
-
-    fields: dict
-
-    @property
-    def description(self) -> "Description":
-        return Description(**self.fields)
-
-
 @register
 class DescribeLabels(Task):
     """Describe a data set and each of its labels, see :func:`xmlcore.datasets.describe`. Inputs: ``dataset``."""
 
-    kind, folder, result, needs = "description", "descriptions", Described, ("dataset",)
+    kind, folder, result, needs = "description", "descriptions", Description, ("dataset",)
     doing = "Counting the labels of {dataset}"
+
+    @classmethod
+    def view(cls, value):
+        return Description(**value["fields"])
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
@@ -35,24 +26,17 @@ class DescribeLabels(Task):
         return {"fields": {"summary": plain(about.summary), "labels": about.labels, "spread": about.spread}}
 
 
-@dataclass(frozen=True)
-class Examined:
-    """The fields of :class:`xmlcore.datasets.Examination`, by name; the power law as a dict."""
-
-    fields: dict
-
-    @property
-    def examination(self) -> "Examination":
-        return Examination(**self.fields | {"power_law": PowerLaw(**self.fields["power_law"])})
-
-
 @register
 class Examine(Task):
     """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
 
-    kind, folder, result, needs = "examine", "examinations", Examined, ("dataset",)
+    kind, folder, result, needs = "examine", "examinations", Examination, ("dataset",)
     version = 2  # without alternatives to the power law
     doing = "Examining {dataset}"
+
+    @classmethod
+    def view(cls, value):
+        return Examination(**value["fields"] | {"power_law": PowerLaw(**value["fields"]["power_law"])})
 
     def work(self):
         work = super().work()

@@ -65,7 +65,6 @@ def _one_line_each(names) -> bool:
 
 
 def _write(path, data, format, names, inside, texts, progress):
-    """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
     parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         n_values, done = [X.nnz + Y.nnz for X, Y in parts], 0.0

@@ -28,8 +28,6 @@ MEMORY = 8  # bytes for a byte of the file
 
 
 class _Ranked:
-    """What evaluates as a model whose predictions are known."""
-
     def __init__(self, ranking):
         self.ranking = ranking
 
@@ -81,6 +79,8 @@ class GivenPredictions(Train):
         with given.taken(self.key, (FILE,)) as paths:
             ranking = read_ranking(paths[FILE], *of_data, max_bytes=given.MAX_TEXT, progress=progress)
         progress("Measuring", 0.0)
+        few = int(((ranking.labels[:, :k] >= 0).sum(axis=1) < k).sum())
+        fewer = f"{few:,} of {data.n_test:,} test rows have fewer than {k} predicted labels"
         made = Run(
             model=self.params["model"],
             params=self.params["params"],
@@ -91,7 +91,7 @@ class GivenPredictions(Train):
             times={},
             size={},
             ranking=ranking,
-            warnings=_warnings(ranking, k),
+            warnings=[f"{fewer}: the missing ones count as wrong."] if few else [],
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             content_hash=data.content_hash,
         )
@@ -99,16 +99,6 @@ class GivenPredictions(Train):
 
     def after_keeping(self):
         """Nothing was computed on the way to the result."""
-
-
-def _warnings(ranking, k) -> list[str]:
-    there = (ranking.labels[:, :k] >= 0).sum(axis=1)
-    few = int((there < k).sum())
-    if not few:
-        return []
-    return [
-        f"{few:,} of {there.size:,} test rows have fewer than {k} predicted labels: the missing ones count as wrong."
-    ]
 
 
 def add_predictions(

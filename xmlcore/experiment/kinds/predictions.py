@@ -124,7 +124,6 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
 
 
 def _at(values, row, column):
-    """Return the entries of a sparse matrix at some places."""
     return np.asarray(values[row, column]).ravel()
 
 
@@ -190,8 +189,6 @@ def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
 
 
 class _OfFile(Task):
-    """Predictions for the rows or the texts of a file."""
-
     result = Predictions
     doing = "Predicting a file with a model of {dataset}"
     can_be_made_again = False
@@ -270,7 +267,6 @@ class _OfFile(Task):
         return rows.X, None, kept, rows.notes(model.feature_names) + notes
 
     def _texts(self, path, model, progress):
-        """Return the texts of the file as rows, the texts, what is kept of them, and notes on how they were read."""
         if not model.is_text:
             raise ValueError("this model takes rows of features, not texts: it was trained on data without texts")
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
@@ -299,7 +295,6 @@ def given_rows(kind: str, key: str) -> "sp.csr_array | list[str]":
 
 
 def _write_given(path, X, texts):
-    """Write the rows that were predicted, or their texts if there are texts, to a file."""
     arrays = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     if texts is not None:
         arrays = dict(zip(("texts", "ends"), packed(texts)))

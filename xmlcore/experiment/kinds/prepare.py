@@ -1,7 +1,7 @@
 """Making data sets: of the catalog, synthetic ones, and other splits of a kept one."""
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from xmlcore import datasets, store
@@ -20,17 +20,22 @@ USUAL_BYTES = 2e7  # of the matrices of a data set of the catalog, where that is
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A data set of the catalog that is kept."""
+class MadeDataset:
+    """A data set that a task has made or read, and that is kept."""
 
-    name: str
-    dataset: str
+    dataset: str  # its fingerprint
+    notes: list = field(default_factory=list)  # from files: they name these as given.NAME does
+    name: str = ""
+    # numbers of rows and labels, where the task tells them
+    n_train: int | None = None
+    n_test: int | None = None
+    n_labels: int | None = None
 
 
 class MakesDataset(Task):
     """A task whose result has the fingerprint of a data set that it made, as ``dataset``."""
 
-    version = 2
+    result, version = MadeDataset, 2
 
     def exists(self) -> bool:
         """Return whether the result and the data set are kept, and the data set is not known to be damaged."""
@@ -51,7 +56,7 @@ class MakesDataset(Task):
 class Prepare(MakesDataset):
     """Make or download a data set of the catalog, and keep it. No inputs."""
 
-    kind, folder, result, needs = "prepare", "prepared", Prepared, ()
+    kind, folder, needs = "prepare", "prepared", ()
     doing = "Preparing {name}"
 
     PARAMETERS = (
@@ -84,15 +89,6 @@ USUAL_NOISE = 0.3
 LEAST_ROWS, LEAST_LABELS = 50, 10  # of a scaled data set
 
 
-@dataclass(frozen=True)
-class Made:
-    """A synthetic data set that is kept."""
-
-    name: str
-    dataset: str
-    notes: list
-
-
 def scaled(shape: str, share: float) -> dict[str, Any]:
     """Return the sizes of a smaller data set of a shape: rows and labels are multiplied by ``share``, features stay."""
     whole, share = check_known(SYNTHETIC_SHAPES, shape, "shape"), check_number(share, "share", 0, 1)
@@ -107,7 +103,7 @@ def scaled(shape: str, share: float) -> dict[str, Any]:
 class MakeSynthetic(MakesDataset):
     """Make a synthetic data set, see :func:`xmlcore.datasets.make_synthetic`, and keep it. No inputs."""
 
-    kind, folder, result, needs = "synthetic", "synthetic", Made, ()
+    kind, folder, needs = "synthetic", "synthetic", ()
     doing = "Making {dataset}"
 
     PARAMETERS = (
@@ -179,16 +175,6 @@ WAYS = {
 }
 
 
-@dataclass(frozen=True)
-class SplitDataset:
-    """A data set with other training and test rows, which is kept."""
-
-    dataset: str
-    n_train: int
-    n_test: int
-    notes: list
-
-
 @register
 class SplitAgain(MakesDataset):
     """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``.
@@ -200,7 +186,7 @@ class SplitAgain(MakesDataset):
     drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
     """
 
-    kind, folder, result, needs = "split", "splits", SplitDataset, ("dataset",)
+    kind, folder, needs = "split", "splits", ("dataset",)
     doing = "Splitting {dataset}"
     on_cluster = False  # it keeps a data set besides its result
 
@@ -271,22 +257,15 @@ class SplitAgain(MakesDataset):
         }
 
     def _split(self, data, paths):
-        """Return the data set with other training and test rows; its last note says how they were chosen."""
         params = {name: value for name, value in self.params.items() if name != "way"}
         way = self.params["way"]
-        if way == "file":
-            return self._by_files(data, paths)
         if way == "unseen":
             return datasets.without_leaks(data)
-        return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
-
-    def _by_files(self, data, paths):
-        params, n_rows = self.params, data.n_train + data.n_test
-        rows = [
-            datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"]) for path in paths.values()
-        ]
+        if way != "file":
+            return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
+        n_rows, column, first = data.n_train + data.n_test, params["column"], params["first"]
+        rows = [datasets.read_row_numbers(path, n_rows, column, first=first) for path in paths.values()]
         if params["drawn_with"] is not None:
             place = datasets.rows_of_file(data.n_train, data.n_test, params["drawn_with"])
             rows = [place[part] for part in rows]
-        note = f"Split anew by files of row numbers, split {params['column'] + 1}."
-        return datasets.resplit(data, *rows, note)
+        return datasets.resplit(data, *rows, f"Split anew by files of row numbers, split {column + 1}.")

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from dataclasses import dataclass
 
 from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_words
 from xmlcore.datasets.errors import warnings_of_data
@@ -29,19 +28,10 @@ MAX_FEATURES = 200_000_000
 _lock = threading.Lock()  # one reader at a time in a process, as Python records warnings of all threads together
 
 
-@dataclass(frozen=True)
-class ReadFiles:
-    """A data set that was read from files and is kept."""
-
-    dataset: str
-    n_labels: int
-    notes: list  # how the files were read. They name the files as :data:`xmlcore.experiment.engine.given.NAME` does.
-
-
 class ReadsFiles(MakesDataset):
     """Read files that a user has given into a data set, and keep it."""
 
-    result, needs = ReadFiles, ()
+    needs = ()
     doing = "Reading {dataset}"
     can_be_made_again = False
     what = "uploaded data"  # name of the data set until it is read
@@ -96,7 +86,6 @@ def read_noted(reader, arguments, progress):
 
 
 def _show_names(data) -> list[str]:
-    """Replace characters in names that cannot be seen, and return notes that say so."""
     notes = []
     for field in ("feature_names", "label_names"):
         names, changed = all_visible(getattr(data, field))
@@ -176,19 +165,11 @@ def vectorizer_of(params: dict):
     return TextVectorizer(**{name: tuple(v) if isinstance(v, list) else v for name, v in params.items()})
 
 
-@dataclass(frozen=True)
-class Words:
-    """A data set that was made from the texts of another one and is kept."""
-
-    dataset: str
-    notes: list
-
-
 @register
 class OtherWords(MakesDataset):
     """Make the features of a data set anew from its texts, and keep the data set that has them. Inputs: ``dataset``."""
 
-    kind, folder, result, needs = "words", "words", Words, ("dataset",)
+    kind, folder, needs = "words", "words", ("dataset",)
     doing = "Making words of {dataset} features"
     on_cluster = False  # it keeps a data set besides its result
 

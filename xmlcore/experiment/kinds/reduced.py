@@ -214,13 +214,20 @@ class TrainReduced(Task):
             reduced_dataset = on_features(dataset, used)
             run = run_and_model(reduced_dataset, params["model"], params["params"], params["k"], part(1))[0]
             measures, times, size = run.measures, run.times, run.size
+        costs = [
+            {name: times_of[name] for name in ("fit_s", "predict_ms_per_row")}
+            | {name: size_of[name] for name in ("model_bytes", "n_weights")}
+            | {"n_features": n}
+            for times_of, size_of, n in ((whole.times, whole.size, dataset.n_features), (times, size, used.size))
+        ]
+        both, columns = {"all": whole.measures, "selected": measures}, ["features", "measure", "k", "value"]
         made = Reduced(
             selection_key=self.inputs["selection"],
             n_used=int(used.size),
             n_features=dataset.n_features,
             run_key=run_key,
-            measures=_both(whole.measures, measures),
-            numbers=_costs(whole, times, size, used.size, dataset.n_features),
+            measures=pd.concat([part.assign(features=name) for name, part in both.items()], ignore_index=True)[columns],
+            numbers=pd.DataFrame(costs, index=["all", "selected"]),
             select_s=selection.times["fit_s"],
             **params | {"n_per_label": n_per_label},
         )
@@ -240,7 +247,6 @@ def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
 
 
 def _per_label(dataset, selected, params, k, progress):
-    """Train a classifier per label on the label's features; return measures, times and size as those of a run."""
     without_noise = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
     compile_kernels(estimator(PER_LABEL_MODEL, params))
     start = time.perf_counter()
@@ -249,24 +255,3 @@ def _per_label(dataset, selected, params, k, progress):
     evaluated = evaluate(model, dataset, k, progress)
     times = {"fit_s": fit_s, **{name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}}
     return evaluated.to_frame(), times, model.size()
-
-
-def _both(whole, part):
-    return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
-        ["features", "measure", "k", "value"]
-    ]
-
-
-def _costs(whole, times, size, n_used, n_features):
-    """Return times and sizes of the model as a frame: on all features, and on the selected ones."""
-    lines = [
-        {
-            "fit_s": t["fit_s"],
-            "predict_ms_per_row": t["predict_ms_per_row"],
-            "model_bytes": s["model_bytes"],
-            "n_weights": s["n_weights"],
-            "n_features": n,
-        }
-        for t, s, n in ((whole.times, whole.size, n_features), (times, size, n_used))
-    ]
-    return pd.DataFrame(lines, index=["all", "selected"])

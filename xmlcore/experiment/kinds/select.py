@@ -121,13 +121,16 @@ def select_and_fit(
     with watched(warm_up_selector(method, params)) as training:
         fitted = selector(method, params).fit(dataset.X_train, dataset.Y_train, progress=progress)
     selected = np.ascontiguousarray(np.broadcast_to(fitted.selected_, (dataset.n_labels, fitted.selected_.shape[1])))
+    scores = getattr(fitted, "selected_scores_", None)
+    if scores is not None:
+        scores = np.ascontiguousarray(np.broadcast_to(scores, selected.shape), dtype=np.float32)
     result = Selection(
         method=method,
         params=params,
         dataset_name=dataset.name,
         fingerprint=dataset.fingerprint,
         selected=selected.astype(np.int32, copy=False),
-        selected_scores=_selected_scores(fitted, selected),
+        selected_scores=_at_selected(fitted.scores_, selected) if scores is None else scores,
         standard_error=_at_selected(getattr(fitted, "standard_error_", None), selected),
         n_features=dataset.n_features,
         n_labels=dataset.n_labels,
@@ -140,16 +143,7 @@ def select_and_fit(
     return result, fitted
 
 
-def _selected_scores(fitted, selected):
-    """Return the scores of the features that each label keeps, float32 of the shape of ``selected``."""
-    scores = getattr(fitted, "selected_scores_", None)
-    if scores is None:
-        return _at_selected(fitted.scores_, selected)
-    return np.ascontiguousarray(np.broadcast_to(scores, selected.shape), dtype=np.float32)
-
-
 def _at_selected(values, selected):
-    """Return the values of the features that each label keeps, from values (L, D) or (1, D) of all features."""
     if values is None:
         return None
     labels = np.arange(selected.shape[0])[:, None] if values.shape[0] > 1 else 0
@@ -175,28 +169,24 @@ def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | Non
     """Return "bytes", the memory of a selection, and "seconds" that one like it took here; of FALS also its order."""
     check_dataset(dataset)
     params = selection_params(method, params)
-    size = dataset.n_train, dataset.n_features, dataset.n_labels, dataset.X_train.nnz
-    took = times.nearest(_work(method, params, *size))
-    return _plan(method, params, *size) | {"seconds": None if took is None else took.seconds}
+    sizes = {name: getattr(dataset, name) for name in ("n_train", "n_features", "n_labels")}
+    sizes["train_values"] = dataset.X_train.nnz
+    took = times.nearest(selecting(sizes, method, params))
+    return _plan(sizes, method, params) | {"seconds": None if took is None else took.seconds}
 
 
-def selecting(task: Task, method: str, params: dict) -> Work:
-    """Return the work of a selection on the data set of a task."""
-    sizes = task.sizes
-    size = sizes["n_train"], sizes["n_features"], sizes["n_labels"], sizes["train_values"]
-    return _work(method, params, *size)
+def selecting(sizes: dict, method: str, params: dict) -> Work:
+    """Return the work of a selection for which each label reads all values; ``sizes`` are as those of a task."""
+    settings = {name: value for name, value in params.items() if name != "random_state"}
+    settings["labels"] = sizes["n_labels"]
+    n_bytes = int(_plan(sizes, method, params)["bytes"])
+    return Work(f"select {method}", sizes["train_values"] * sizes["n_labels"], n_bytes, settings)
 
 
-def _work(method, params, n_rows, n_features, n_labels, n_values) -> Work:
-    """Return the work of a selection for which each label reads all values."""
-    settings = {name: value for name, value in params.items() if name != "random_state"} | {"labels": n_labels}
-    n_bytes = _plan(method, params, n_rows, n_features, n_labels, n_values)["bytes"]
-    return Work(f"select {method}", n_values * n_labels, int(n_bytes), settings)
-
-
-def _plan(method, params, n_rows, n_features, n_labels, n_values) -> dict:
+def _plan(sizes, method, params) -> dict:
+    n_features, n_labels, n_values = sizes["n_features"], sizes["n_labels"], sizes["train_values"]
     if method == "FALS":
-        found = SELECTORS[method].cls(**params).estimate((n_rows, n_features), n_labels, nnz=n_values)
+        found = SELECTORS[method].cls(**params).estimate((sizes["n_train"], n_features), n_labels, nnz=n_values)
         return {name: found[name] for name in ("bytes", "order", "scoring", "n_steps")}
     beside = {"RandomForest": 0, "Lasso": 24 * n_values}
     return {"bytes": 4 * n_labels * n_features + beside.get(method, 64 << 20)}
@@ -251,7 +241,7 @@ class Select(Task):
         return super().about() | {"method": self.params["method"]}
 
     def work(self):
-        return selecting(self, **self.params)
+        return selecting(self.sizes, **self.params)
 
     def _took(self, value, seconds):
         return value["times"]["fit_s"], 0

@@ -231,6 +231,11 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
     times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
     if training.cpu_seconds is not None:
         times["fit_cpu_s"] = training.cpu_seconds
+    chosen = {name: value for name, value in getattr(fitted, "settings_", {}).items() if params[name] == AUTO}
+    if chosen:
+        trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
+    else:
+        trials = []
     result = Run(
         model=model,
         params=params,
@@ -246,19 +251,10 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
         memory=training.memory,
         decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)),
         content_hash=dataset.content_hash,
-        **_choice(estimator, fitted, params),
+        chosen=chosen,
+        trials=trials,
     )
     return result, fitted
-
-
-def _choice(estimator, fitted, params) -> dict:
-    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`."""
-    used = getattr(fitted, "settings_", {})
-    chosen = {name: value for name, value in used.items() if params[name] == AUTO}
-    if not chosen:
-        return {}
-    trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
-    return {"chosen": chosen, "trials": trials}
 
 
 @register
@@ -381,24 +377,16 @@ def kept_selection(key: str, progress: Progress = silent):
 
 
 def _read(kind, key, progress, read):
-    """Return ``read(key)``; when the result cannot be read, return ``read`` of the result that is made again."""
     try:
         return read(key)
     except _CANNOT_BE_READ as error:
-        maker = _maker(kind, key, error)
+        try:
+            facts = read_record(store.folder(KINDS[kind].folder, key))
+            maker = task(kind, facts["inputs"], facts["params"])
+        except (OSError, ValueError, TypeError, KeyError):
+            raise error from None
         warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
     if maker.key != key and maker.exists():  # the result has been made again by a later version
-        try:
+        with contextlib.suppress(*_CANNOT_BE_READ):
             return read(maker.key)
-        except _CANNOT_BE_READ:
-            pass
     return read(keep(maker, progress, again=True))
-
-
-def _maker(kind, key, error) -> Task:
-    """Return the task that makes a result; raise ``error`` when the task is not known or is no longer possible."""
-    try:
-        facts = read_record(store.folder(KINDS[kind].folder, key))
-        return task(kind, facts["inputs"], facts["params"])
-    except (OSError, ValueError, TypeError, KeyError):
-        raise error from None
