@@ -37,17 +37,9 @@ def stability(fingerprint, method="FALS", params=None, seeds=(0, 1, 2, 3, 4)):
     return experiment.task("selection_stability", {"dataset": fingerprint}, params)
 
 
-def prefixes(run):
-    return experiment.task("prefixes", {"run": run})
-
-
 def robustness(run, kind, levels, options=None, n_repeats=3, seed=0, n_rows=None):
     params = {"kind": kind, "levels": levels, "options": options, "n_repeats": n_repeats, "seed": seed}
     return experiment.task("robustness", {"run": run}, params | {"n_rows": n_rows})
-
-
-def explanations(run, n_rows=200, seed=0):
-    return experiment.task("explanations", {"run": run}, {"n_rows": n_rows, "seed": seed})
 
 
 def sampling(run, **params):

@@ -10,15 +10,20 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse as sp
 from making import robustness, sampling, select, train
 
-from benchmarks.library.shapes import SYNTHETIC, made, one_label
 from xmlcore import experiment
-from xmlcore.datasets import save_dataset
+from xmlcore.datasets import Dataset, make_synthetic, save_dataset
 
-# Those of the benchmarks, but "wide" has fewer rows and labels, so that it takes a third of the time. What is dense
-# still takes some 300 MB: it grows with rows times features.
-SIZES = SYNTHETIC | {"wide": (2000, 500, 4000, 300, 50, 3)}
+FIELDS = ("n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row")
+SIZES = {"wide": (2000, 500, 4000, 300, 50, 3), "few": (6000, 1000, 1500, 20, 20, 1.5)}
+
+
+def first_labels(Y):
+    """The first label of each row only."""
+    return sp.csr_array((np.ones(Y.shape[0], bool), Y.indices[Y.indptr[:-1]], np.arange(Y.shape[0] + 1)), Y.shape)
 
 
 def status(name):
@@ -37,9 +42,10 @@ def measured(task):
 
 
 def main(name):
-    data = made(name, SIZES[name])
+    data = make_synthetic(**dict(zip(FIELDS, SIZES[name])), name=name)
     experiment.warm_up()
-    of, of_classes = save_dataset(data), save_dataset(one_label(data))
+    classes = Dataset(name, data.X_train, first_labels(data.Y_train), data.X_test, first_labels(data.Y_test))
+    of, of_classes = save_dataset(data), save_dataset(classes)
     found = []
 
     def check(what, task):

@@ -57,14 +57,6 @@ def test_a_comparison_ignores_what_it_varies(words):
     assert experiment.load("compare_selections", key).frame["seed"].unique().tolist() == [0]
 
 
-def test_progress_of_comparing_never_goes_back(words):
-    seen = []
-    experiment.compare_selections(
-        words, [None, ("ChiSquared", {})], (0.1, 0.3), (0, 1), progress=lambda p, f, d="": seen.append(f)
-    )
-    assert seen == sorted(seen) and 0 <= seen[0] and seen[-1] <= 1
-
-
 @pytest.mark.parametrize("selections, shares, seeds, message", [
     ([None], (0.0,), (0,), "shares must be"),
     ([None], (1.5,), (0,), "shares must be"),
@@ -122,5 +114,7 @@ def test_a_number_of_features_is_measured_once(words):
     own = found.frame.drop_duplicates(["share", "n_features"])
     assert own[["share", "n_features"]].values.tolist() == [[0.3, 1], [0.7, 2]]
     fractions, said = zip(*seen)
-    assert list(fractions) == sorted(fractions) and "Chi-squared, seed 0, 1 feature" in said
+    assert list(fractions) == sorted(fractions) and any(
+        one.startswith("Chi-squared, seed 0, 1 feature") for one in said
+    )
     assert compare(save_dataset(few), [None], shares, (0,)).work().values > 0

@@ -51,12 +51,3 @@ def test_only_trees_that_a_model_has_are_measured(easy):
         measure(experiment.keep(train(of)), tree=1).run()
     with pytest.raises(ValueError, match="OneVsRest has no label tree"):
         measure(experiment.keep(train(of, "OneVsRest"))).run()
-
-
-def test_measuring_can_be_stopped(easy):
-    def stop(phase, fraction, detail=""):
-        if phase == "Measuring how well nodes decide":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        measure(experiment.keep(train(save_dataset(easy)))).run(stop)

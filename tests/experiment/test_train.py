@@ -19,14 +19,11 @@ def test_evaluate_gives_the_measures_of_the_ranking(data):
     ranking = model.predict_topk(data.X_test, 5)
     weights = metrics.inverse_propensity(data.Y_train)
     np.testing.assert_array_equal(found["ranking"].labels, ranking.labels)
-    np.testing.assert_allclose(found["P@k"], metrics.precision_at_k(data.Y_test, ranking, 3))
-    np.testing.assert_allclose(found["nDCG@k"], metrics.ndcg_at_k(data.Y_test, ranking, 3))
-    np.testing.assert_allclose(found["R@k"], metrics.recall_at_k(data.Y_test, ranking, 3))
-    np.testing.assert_allclose(found["PSP@k"], metrics.psprecision_at_k(data.Y_test, ranking, 3, inv_ps=weights))
-    np.testing.assert_allclose(found["PSnDCG@k"], metrics.psndcg_at_k(data.Y_test, ranking, 3, inv_ps=weights))
-    np.testing.assert_allclose(found["coverage@k"], metrics.coverage_at_k(data.Y_test, ranking, 3))
-    macro = metrics.precision_recall_f1_at_k(data.Y_test, ranking, 3, average="macro")
-    np.testing.assert_allclose([found[f"macro {of}@k"] for of in ("P", "R", "F1")], macro)
+    for measure, values in metrics.measures(
+        data.Y_test, ranking, 3, weights, [*found.keys() & metrics.MEASURES]
+    ).items():
+        np.testing.assert_allclose(found[measure], values)
+    assert {"P@k", "nDCG@k", "R@k", "PSP@k", "PSnDCG@k", "coverage@k", "macro P@k", "macro F1@k"} <= found.keys()
     assert "intervals" not in found and found["predict_s"] > 0
     assert found["predict_ms_per_row"] == pytest.approx(1000 * found["predict_s"] / 30)
 

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from xmlcore import PLT, LdSM
 from xmlcore._kernels.certificate_bounds import cap_maximum
 from xmlcore._kernels.certificate_search import ATTEMPTS
-from xmlcore.datasets import read_dataset
 from xmlcore.robustness import certificates
 from xmlcore.robustness.attacks import PGD
 from xmlcore.robustness.certificates import certified_radius
@@ -235,19 +234,3 @@ def test_models_that_cannot_be_certified_are_refused(params, error):
         certified_radius(PLT(**params).fit(X, Y), X)
     with pytest.raises(ValueError, match="a LdSM cannot be certified"):
         certified_radius(LdSM(), X)
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("name", ["scene", "eurlex4k-dev"])
-def test_no_attack_within_the_radius_succeeds_on_real_rows(real_data, name):
-    data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
-    model = PLT().fit(data.X_train, data.Y_train)
-    X = data.X_test[:30]
-    found = certified_radius(model, X)
-    some = np.flatnonzero(found.relative > 1e-4)
-    assert some.size > 25
-    X = scaled_to(X[some], 1 / found.relative[some])
-    moved = attacked(model, X, 0.99, 0)
-    assert model.predict_topk(moved, k=1).labels[:, 0].tolist() == found.label[some].tolist()
-    moved = attacked(model, X, 2.0, 0)
-    assert (model.predict_topk(moved, k=1).labels[:, 0] != found.label[some]).mean() > 0.5

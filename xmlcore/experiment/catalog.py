@@ -45,7 +45,6 @@ NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_su
 
 
 def _noise() -> tuple[Parameter, ...]:
-    """Return the parameters of training with noise, in the order and with the names of :data:`NOISE_NAMES`."""
     table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
     sigma = table["sigma"]
     return (

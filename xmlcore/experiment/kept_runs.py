@@ -174,7 +174,9 @@ def _records(keys):
 def _line(record) -> dict | None:
     """Return the line of a run; None if it is gone by now."""
     try:
-        summary, problem = _summary(record), ""
+        summary, problem = record.get("summary"), ""
+        if not _is_whole(summary):
+            summary = Train.summary(as_plain(load(Train.kind, record["key"])))
     except store.MissingArtifactError:
         return None
     except (store.StoreError, OSError, ValueError, TypeError, AttributeError) as error:
@@ -212,13 +214,6 @@ def _is_whole(summary) -> bool:
         return False
     measures = summary.get("measures", {}).values()
     return all(isinstance(v, list) and all(isinstance(value, (int, float)) for value in v) for v in measures)
-
-
-def _summary(record) -> dict:
-    """Return the summary of a run from its record, or from the run itself where the record is damaged."""
-    if _is_whole(record.get("summary")):
-        return record["summary"]
-    return Train.summary(as_plain(load(Train.kind, record["key"])))
 
 
 # --- twins: two runs with the same settings, of which one was trained with noise; each is a record ---

@@ -51,8 +51,7 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     >>> effects[["parameter", "share", "n_settings"]].round(2).values.tolist()
     [['C', 0.99, 8], ['tree', 0.0, 8]]
     """
-    parameters, done = _checked(trials, parameters)
-    means, settings = _means(done)
+    parameters, done, means, settings = _read(trials, parameters)
     lines = []
     for name in parameters:
         groups = _groups(settings[name])
@@ -88,8 +87,7 @@ def interaction_effects(trials: "DataFrame", parameters: Sequence[str]) -> "Data
         ``why`` (why it cannot be said, or ""). Shares are known of grids in which all pairs of values have as many
         settings.
     """
-    parameters, done = _checked(trials, parameters)
-    means, settings = _means(done)
+    parameters, done, means, settings = _read(trials, parameters)
     by_setting = done.groupby("setting", sort=False)["value"]
     n_seeds, left = by_setting.size(), len(done) - len(means)
     of_seeds = by_setting.var(ddof=0).mul(n_seeds).sum() / max(left, 1) * (1 / n_seeds).mean() if left else np.nan
@@ -127,22 +125,17 @@ def _together(values, a, b, of_seeds) -> tuple[float, float, str]:
     return float(between / every), p, ""
 
 
-def _checked(trials, parameters):
-    """Return the parameters, and the trials that are done of the round with most settings."""
+def _read(trials, parameters):
+    """Return the parameters, trials that are done of the round with most settings, their means, and one of each."""
     parameters = check_names(parameters, "parameters")
     check_frame(trials, ("value", "rung", "setting", *parameters), "a sweep", "trials")
     done = trials[trials["value"].notna()]
-    return parameters, done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()] if len(done) else done
-
-
-def _means(done) -> tuple:
-    """Return the mean of each setting over its seeds, and a trial of each."""
+    done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()] if len(done) else done
     means = done.groupby("setting", sort=False)["value"].mean()
-    return means, done.drop_duplicates("setting").set_index("setting").loc[means.index]
+    return parameters, done, means, done.drop_duplicates("setting").set_index("setting").loc[means.index]
 
 
 def _groups(values) -> np.ndarray:
-    """Return the number of the group of each value."""
     distinct, groups = np.unique([repr(value) for value in values], return_inverse=True)
     are_numbers = all(
         isinstance(value, (Real, np.number)) and not isinstance(value, (bool, np.bool_)) for value in values

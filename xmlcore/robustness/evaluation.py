@@ -126,9 +126,9 @@ def evaluate(
     probabilistic label trees", 2025, algorithm 1.
     """
     progress = to_progress(progress)
-    levels = _distinct(sigmas, "sigmas", "level", lambda s: check_level(s, "every level in sigmas", LARGEST_SIGMA))
-    levels = [0.0, *(level for level in levels if level != 0)]
-    if not (ks := sorted(_distinct(ks, "ks", "place", lambda k: check_count(k, "every place in ks")))):
+    levels = [0.0, *filter(None, _distinct(sigmas, "sigmas", "level", check_level, LARGEST_SIGMA))]
+    ks = sorted(_distinct(ks, "ks", "place", check_count))
+    if not ks:
         raise ValueError("ks is empty: give a value to measure at, such as 1")
     n_repeats = check_count(n_repeats, "n_repeats")
     if random_state is not None:
@@ -251,9 +251,9 @@ def _drop(clean, value) -> float:
     return (clean - value) / clean if clean > 0 else np.nan
 
 
-def _distinct(values, name, each, check) -> list:
+def _distinct(values, name, each, check, *bounds) -> list:
     """Return checked values of an argument; raise ValueError if one is there twice."""
-    values = [check(value) for value in check_list(values, name)]
+    values = [check(value, f"every {each} in {name}", *bounds) for value in check_list(values, name)]
     if len(set(values)) < len(values):
         raise ValueError(f"{name} has a {each} twice: {values}")
     return values

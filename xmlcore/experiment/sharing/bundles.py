@@ -136,9 +136,17 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
     )
     labels = float((run.ranking.labels == ranking.labels).mean()) if same_shape else 0.0
     of_data = record["dataset"]  # in bundles of earlier versions the fingerprint is the hash of the content
+    before = pd.DataFrame(record["measures"], columns=["measure", "k", "value"]).astype({"value": float})
+    after, on = run.measures.rename(columns={"value": "now"}), ["measure", "k"]
+    both = before.rename(columns={"value": "then"}).merge(after, on=on, how="outer", sort=False)
+    equal = (both["then"] == both["now"]) | (both["then"].isna() & both["now"].isna())
+    then, now = record["versions"], versions()
+    lines = [(package, str(then.get(package, "unknown")), now.get(package, "unknown")) for package in {**now, **then}]
+    packages = pd.DataFrame(lines, columns=["what", "then", "now"])
     return Rerun(
         run, data.content_hash == of_data.get("content_hash", of_data["fingerprint"]), bool(bits), labels,
-        _measures(record["measures"], run.measures), _versions(record["versions"]),
+        both.assign(difference=both["now"] - both["then"], same=equal),
+        packages.assign(same=packages["then"] == packages["now"]),
     )  # fmt: skip
 
 
@@ -230,7 +238,6 @@ def _is_measured(line) -> bool:
 
 
 def _data_of(record, progress):
-    """Return the data set of a bundle from the cache or the catalog; ValueError if it is in neither."""
     about = record["dataset"]
     try:
         return datasets.in_use_or_saved(about["fingerprint"])
@@ -241,21 +248,3 @@ def _data_of(record, progress):
         f"the data set {about.get('name')!r:.200} of the bundle is not on this machine: pass it as data=...; "
         f"its fingerprint is {about['fingerprint']}"
     )
-
-
-def _measures(then, now):
-    """Return :attr:`Rerun.measures` from the lines of a bundle and the frame of a run."""
-    before = pd.DataFrame(then, columns=["measure", "k", "value"]).astype({"value": float})
-    both = before.rename(columns={"value": "then"}).merge(
-        now.rename(columns={"value": "now"}), on=["measure", "k"], how="outer", sort=False
-    )
-    equal = (both["then"] == both["now"]) | (both["then"].isna() & both["now"].isna())
-    return both.assign(difference=both["now"] - both["then"], same=equal)
-
-
-def _versions(then):
-    """Return :attr:`Rerun.versions` from the versions in a bundle."""
-    now = versions()
-    lines = [(package, str(then.get(package, "unknown")), now.get(package, "unknown")) for package in {**now, **then}]
-    frame = pd.DataFrame(lines, columns=["what", "then", "now"])
-    return frame.assign(same=frame["then"] == frame["now"])

@@ -33,7 +33,6 @@ def of_tests(tests: "DataFrame") -> str:
 
 
 def _class(is_text: bool) -> str:
-    """Return the attribute of a cell that is read as text, or nothing."""
     return ' class="text"' if is_text else ""
 
 
@@ -48,7 +47,6 @@ def of_two(dataset: "Dataset", runs: "dict[str, Run]") -> str:
 
 
 def _labels(frame: "DataFrame") -> str:
-    """Return how many labels each of two runs is better for, and those that say most."""
     wins = side_by_side.wins_by_bucket(frame)
     counts = [[line.bucket, f"{line.a:,}", f"{line.equal:,}", f"{line.b:,}"] for line in wins.itertuples()]
     differing = frame[frame["difference"] != 0]
@@ -72,7 +70,6 @@ def _labels(frame: "DataFrame") -> str:
 
 
 def _rows(dataset: "Dataset", first: "Run", other: "Run", frame: "DataFrame", k: int) -> str:
-    """Return the test rows for which the numbers of right labels differ most, with what is predicted for them."""
     names, texts = dataset.row_names_test, dataset.texts_test
     heads = ["Row", *["Name"] * (names is not None), *["Text"] * (texts is not None)]
     heads += ["True labels", "First predicts", "Second predicts"]
@@ -94,7 +91,6 @@ def _rows(dataset: "Dataset", first: "Run", other: "Run", frame: "DataFrame", k:
 
 
 def _predicted(dataset: "Dataset", labels: list[int], true: set[int]) -> str:
-    """Return the names of predicted labels; right ones are marked."""
     names = [f"✓ {dataset.label_name(j)}" if j in true else dataset.label_name(j) for j in labels if j >= 0]
     return html.escape(", ".join(names))
 

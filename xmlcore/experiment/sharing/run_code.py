@@ -114,7 +114,6 @@ def made_by_task(fingerprint: str, makers: Container[str] | None = None) -> tupl
 
 
 def _split_code(params) -> list[str]:
-    """Return the lines that split ``data`` again as a task with these parameters did."""
     way = params["way"]
     values = {name: params[name] for name in WAYS[way] if name in params}
     if way == "unseen":
