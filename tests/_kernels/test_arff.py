@@ -134,7 +134,7 @@ def scan(content):
     written = [one[3] for one in found]
     same = [int(one == other) for one, other in zip(written, [None, *written])]
     assert spans[:n_attributes, header_kernels.SAME_TYPE].tolist() == same, content
-    assert (found, others[:n_others, 0].tolist()) == naive.arff_header.scan_attributes(content), content
+    assert (found, others[:n_others, 0].tolist()) == naive.arff.scan_attributes(content), content
     assert all(content[:start].count(b"\n") == line - 1 for line, start in others[:n_others].tolist())
     return n_attributes
 

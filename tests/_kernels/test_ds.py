@@ -13,7 +13,7 @@ from xmlcore.validation import csr_parts
 @pytest.mark.parametrize("n_classes, most", [(7, 1), (7, 3), (40, 2)])  # 40: terms of few of many classes
 def test_sums_and_squares_are_those_of_mega_documents(n_classes, most):
     X, rows, labels = problem(n=60, n_classes=n_classes, most=most, seed=2, real=True, skip=(2,))
-    documents, holding, size = naive.ds_classes.mega_documents(rows, labels)
+    documents, holding, size = naive.ds.mega_documents(rows, labels)
     columns, Y = sp.csc_array(X), binary(labels, n_classes)
     by_term = columns.indptr.astype(np.int64), columns.indices, columns.data
     parts = [ds_classes.sum_terms(*by_term, *block, *csr_parts(Y)[:2], n_classes) for block in ((0, 6), (6, 15))]
@@ -28,7 +28,7 @@ def test_sums_and_squares_are_those_of_mega_documents(n_classes, most):
     assert size.keys() == set(classes.tolist()) == set(range(n_classes)) - {2}
     assert holding == {t: int(Y.sum(axis=1)[X[:, t] != 0].sum()) for t in holding}
 
-    idf = naive.ds_classes.idf_of(rows, labels)
+    idf = naive.ds.idf_of(rows, labels)
     weight, scale = np.array([idf[t] for t in range(15)]), np.random.default_rng(0).random(n_classes)
     length, square = ds_classes.class_totals(ptr, classes, sums, weight, n_classes)
     head = ds_classes.head_lengths(ptr, classes, sums, weight, scale, 4)
@@ -48,7 +48,7 @@ def test_each_example_gets_the_copies_of_the_twin():
     copies = np.full(200, -1)
     ds_sampling.draw_copies(labels, expected, 11, 20, 200, copies)
     assert (copies[:20] == -1).all()
-    wanted = [naive.ds_sampling.copies(expected[labels[i]], 11, i) for i in range(20, 200)]
+    wanted = [naive.ds.copies(expected[labels[i]], 11, i) for i in range(20, 200)]
     assert copies[20:].tolist() == wanted and len(set(wanted)) > 4
 
 
@@ -65,5 +65,5 @@ def test_each_copy_gets_the_adversaries_of_the_twin(kappa):
     expected = []
     for i, own in enumerate(labels.tolist()):
         n_copies = start[i + 1] - start[i]
-        expected += naive.ds_sampling.adversaries(n_copies, own, classes.tolist(), kappa, 5, i)
+        expected += naive.ds.adversaries(n_copies, own, classes.tolist(), kappa, 5, i)
     assert found.tolist() == expected

@@ -18,7 +18,7 @@ def test_entries_are_grouped_by_feature():
     X = sparse_rows(12, 7, 0)
     rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
     features, ptr, entry_rows, values = fals_training.by_feature(*csr_parts(X), rows, place)
-    expected = naive.fals_training.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
+    expected = naive.fals.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
     found = {
         int(f): list(zip(entry_rows[a:b].tolist(), values[a:b].tolist()))
         for f, a, b in zip(features, ptr[:-1], ptr[1:])
@@ -54,7 +54,7 @@ def test_missed_steps_are_caught_up_as_adam_makes_them(present):
             )
             done[0] = step + 1
     fals_training.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
-    np.testing.assert_allclose(weights, naive.fals_training.adam(0.5, gradients, 0.01), rtol=1e-7)
+    np.testing.assert_allclose(weights, naive.fals.adam(0.5, gradients, 0.01), rtol=1e-7)
 
 
 def test_a_dense_step_is_adam():
@@ -64,9 +64,7 @@ def test_a_dense_step_is_adam():
     for rate, gradient in zip(rates, gradients):
         fals_training.dense_step(gradient, rate, 0.0, weights, mean, square)
     for place in np.ndindex(2, 3):
-        assert math.isclose(
-            weights[place], naive.fals_training.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01)
-        )
+        assert math.isclose(weights[place], naive.fals.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
 
 
 def test_labels_are_taken_off():
@@ -86,7 +84,7 @@ def test_a_network_of_one_label_trains_as_its_twin(activation, dropout, l2):
     order = np.stack([np.random.default_rng([5, epoch]).permutation(30) for epoch in range(3)])
     batches = [rows[start : start + 8].tolist() for rows in order for start in range(0, 30, 8)]
     rates, tail = step_sizes(len(batches), 0.02)
-    expected = naive.fals_label_networks.train_binary(
+    expected = naive.fals.train_binary(
         X.toarray().astype(float), member, batches, rates, l2, dropout, activation == "relu", 7, network
     )
     before = into.copy()
@@ -108,14 +106,14 @@ def test_differences_from_a_reference_have_the_same_squares():
     weights_in, weights_out = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
     weight = random.random((9, 3)).astype(np.float32)
     parts = fals_scoring.deviations(active, reference)
-    expected = naive.fals_scoring.deviations(active, reference)
+    expected = naive.fals.deviations(active, reference)
     assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
     sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
     fals_scoring.reference_squares(
         *parts, weights_in, weights_out, weights_out[reference].T @ weights_in[reference], weight, sums
     )
     np.testing.assert_allclose(
-        sums, naive.fals_scoring.reference_squares(active, weights_in, weights_out, weight), rtol=1e-5, atol=1e-6
+        sums, naive.fals.reference_squares(active, weights_in, weights_out, weight), rtol=1e-5, atol=1e-6
     )
     before = sums.copy()
     fals_scoring.flush(sums, total)

@@ -3,46 +3,16 @@
 import naive
 import numpy as np
 import pytest
-from _kernels.plt_problems import sparse_rows
-from numba import njit
+from _kernels.plt_problems import compiled, sparse_rows
 
 from xmlcore._kernels import lanes
 from xmlcore.validation import csr_parts
 
-
-@njit
-def margins_of_row(weights, bias_at, indices, data, start, end, out):
-    lanes.margins_of_row(weights, bias_at, indices, data, start, end, out)
-
-
-@njit
-def add_row(weights, bias_at, indices, data, start, end, step):
-    lanes.add_row(weights, bias_at, indices, data, start, end, step)
-
-
-@njit
-def count_bits(bits):
-    return lanes.count_bits(bits)
-
-
-@njit
-def add_scaled(out, to, values, start, scale):
-    lanes.add_scaled(out, to, values, start, scale)
-
-
-@njit
-def add_rows(*arguments):
-    lanes.add_rows(*arguments)
-
-
-@njit
-def add_one_row(*arguments):
-    lanes.add_one_row(*arguments)
-
-
-@njit
-def add_one_row_wide(*arguments):
-    lanes.add_one_row_wide(*arguments)
+margins_of_row, add_row, count_bits, add_scaled, add_rows, add_one_row, add_one_row_wide = map(
+    compiled,
+    (lanes.margins_of_row, lanes.add_row, lanes.count_bits, lanes.add_scaled, lanes.add_rows, lanes.add_one_row,
+     lanes.add_one_row_wide),
+)  # fmt: skip
 
 
 def test_row_operations_on_lanes_are_those_of_the_twins():

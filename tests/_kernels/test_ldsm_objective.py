@@ -5,16 +5,11 @@ import itertools
 import naive
 import numpy as np
 import pytest
-from numba import njit
+from _kernels.plt_problems import compiled
 
 from xmlcore._kernels import ldsm_objective
 
-
-@njit
-def choose_directions(sums, total, label_sums, labels, start, end, integrity_weight, multiway_weight, table):
-    return ldsm_objective.choose_directions(
-        sums, total, label_sums, labels, start, end, integrity_weight, multiway_weight, table
-    )
+choose_directions = compiled(ldsm_objective.choose_directions)
 
 
 @pytest.mark.parametrize("M", [2, 3, 5])
@@ -33,7 +28,7 @@ def test_a_row_goes_to_the_children_of_least_objective(M):
             np.array(P) * (C - len(own)), C, label_sums, np.array(own, np.uint32), 0, len(own), *lambdas,
             np.empty(3 * M * M),
         )  # fmt: skip
-        assert found == naive.ldsm_objective.directions(P, P_of, C, met, own, *lambdas)
+        assert found == naive.ldsm.directions(P, P_of, C, met, own, *lambdas)
 
 
 def shares_of(sent, labels, M):
@@ -52,7 +47,7 @@ def objective_of(sent, labels, M, lambdas):
     out = np.empty(4)
     label_sums = np.array([[P_of[k][j] * count for j in range(M)] for k, count in zip(names, counts)]).ravel()
     ldsm_objective.objective(np.array(P) * C, C, label_sums, counts, *lambdas, out)
-    np.testing.assert_allclose(out, naive.ldsm_objective.objective(P, P_of, pi, *lambdas), atol=1e-12)
+    np.testing.assert_allclose(out, naive.ldsm.objective(P, P_of, pi, *lambdas), atol=1e-12)
     return out[0]
 
 

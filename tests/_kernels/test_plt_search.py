@@ -13,7 +13,7 @@ from _kernels.plt_problems import SHAPES, fitted, sparse_rows
 from xmlcore import PLT
 from xmlcore._kernels import plt_candidates, plt_factors, plt_search, plt_search_together
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.plt_ensemble import as_ensemble, fields_of, member_at
+from xmlcore._kernels.plt_ensemble import as_ensemble, member_at
 from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
@@ -27,8 +27,8 @@ def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
     with np.errstate(divide="ignore"):
         least = np.log(threshold)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.plt_threshold.search_threshold(
-            model.fitted_[0], shape[0], naive.plt_rows.in_columns(x, model.feature_of_column_), least
+        expected = naive.plt_search.search_threshold(
+            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), least
         )
         row = dict(zip(found[[i]].indices.tolist(), found[[i]].data.tolist()))
         assert row.keys() == {label for label, score in expected.items() if np.float32(np.exp(score)) > 0}
@@ -39,7 +39,7 @@ def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 def test_factors_at_extreme_margins(loss):
     for margin in (-np.inf, -800.0, -1.0, 0.0, 0.5, 1.0, 800.0, np.inf):
-        expected = naive.plt_factors.log_probability(margin, loss)
+        expected = naive.plt_search.log_probability(margin, loss)
         assert plt_factors.log_probability(np.float32(margin), LOSS_NUMBERS[loss]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -64,8 +64,8 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):
-        x = naive.plt_rows.in_columns(x, model.feature_of_column_)
-        expected = naive.plt_candidates.score_labels(model.fitted_[0], shape[0], x, wanted[i].tolist())
+        x = naive.plt_search.in_columns(x, model.feature_of_column_)
+        expected = naive.plt_search.score_labels(model.fitted_[0], shape[0], x, wanted[i].tolist())
         np.testing.assert_allclose(out[5 * i : 5 * i + 5], expected, rtol=1e-4)
 
 
@@ -76,7 +76,7 @@ def test_best_first_search_finds_what_brute_force_finds(shape, k):
     found = model.predict_topk(X, k)
     for i, x in enumerate(X.toarray().astype(float)):
         expected = naive.plt_search.search_best_first(
-            model.fitted_[0], shape[0], naive.plt_rows.in_columns(x, model.feature_of_column_), k
+            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), k
         )
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
@@ -96,7 +96,7 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
     found = model.predict_topk(X, 6)
     for i, x in enumerate(X.toarray().astype(float)):
         expected = naive.plt_search.search_beam(
-            model.fitted_[0], "logistic", naive.plt_rows.in_columns(x, model.feature_of_column_), beam, 6
+            model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_), beam, 6
         )
         labels = [label for label, _ in expected]
         assert found.labels[i].tolist() == labels + [-1] * (6 - len(labels))
@@ -127,7 +127,7 @@ def test_a_beam_keeps_the_best_pairs_of_each_row(beam):
     before = expanded[:, 1].tolist()
     pairs = as_pairs(triples)  # by node
     n = plt_search_together.keep_best_of_rows(pairs, 60, 1, expanded, beam)
-    expected = naive.plt_search_together.keep_best_of_rows(triples, before, beam)
+    expected = naive.plt_search.keep_best_of_rows(triples, before, beam)
     assert sorted(pairs[:n].tolist()) == sorted(expected)
     assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
     assert not expanded[:, [0, 2]].any()
@@ -176,17 +176,12 @@ def ensemble():
 def test_each_tree_is_read_where_it_is_in_memory(ensemble):
     together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
     for t in range(3):
-        tree, leaves = naive.plt_ensemble.member_at(ensemble.fitted_, ensemble.leaves_, t)
+        tree, leaves = naive.plt_search.member_at(ensemble.fitted_, ensemble.leaves_, t)
         found = sums_of_tree(together, t)
         expected = (
             tree.label.size, tree.label.sum(), tree.bias.size, leaves.sum(), tree.root_group, tree.entry_value.size
         )  # fmt: skip
         assert tuple(map(int, found)) == tuple(map(int, expected))
-
-
-def test_a_table_has_two_columns_for_each_field(ensemble):
-    together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
-    assert together.table.shape == (3, 2 * len(fields_of(together.first)))
 
 
 def test_a_tree_with_arrays_of_other_types_is_refused(ensemble):
@@ -218,8 +213,8 @@ def searched(request):
     model.fit(sparse_rows(60, 25, 0), Y)
     X = sparse_rows(15, 25, 100)
     taken = model._search().take(csr_parts(X), (0, 15))
-    rows = [naive.plt_rows.in_columns(x, model.feature_of_column_) for x in X.toarray().astype(float)]
-    every = [naive.plt_search_ensemble.search_ensemble(model.fitted_, loss, x, 17) for x in rows]
+    rows = [naive.plt_search.in_columns(x, model.feature_of_column_) for x in X.toarray().astype(float)]
+    every = [naive.plt_search.search_ensemble(model.fitted_, loss, x, 17) for x in rows]
 
     def top(k, beam=0):
         labels, sums = np.full((15, k), -1, np.int32), np.zeros((15, k))

@@ -4,11 +4,9 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _kernels.plt_problems import sparse_rows
-from numba import njit
+from _kernels.plt_problems import compiled, sparse_rows
 
-from xmlcore._kernels import plt_clusters, plt_descent, plt_newton, plt_training, plt_tree
-from xmlcore._kernels.lanes import LANES
+from xmlcore._kernels import plt_clusters, plt_newton, plt_training, plt_tree
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.building import build_tree
 from xmlcore.validation import check_labels, csr_parts
@@ -22,6 +20,13 @@ def test_gather_rows_keeps_the_features_that_occur():
     assert features.tolist() == expected_features
     np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(4, features.size)).toarray(), expected)
     np.testing.assert_allclose(squares, 1 + (expected**2).sum(axis=1), rtol=1e-6)
+
+
+def problem(n, n_columns, seed, n_children, share=0.3, drawn=0, density=0.4):
+    """Rows of length 1, and which of the children each goes to."""
+    X = sparse_rows(n, n_columns, seed, density)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    return X, np.random.default_rng(drawn).random((n, n_children)) < share
 
 
 def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, weights=None, boosts=()):
@@ -46,9 +51,7 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, weights=None
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 @pytest.mark.parametrize("n_children", [1, 2, 3, 20])
 def test_siblings_train_as_their_twin(loss, C, n_children):
-    X = sparse_rows(30, 12, n_children, density=0.4)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(0).random((30, n_children)) < 0.3
+    X, targets = problem(30, 12, n_children, n_children)
     if n_children == 2:
         targets[:, 1] = ~targets[:, 0]  # mirror images
     never = -1.0  # a tolerance that nothing reaches: no row rests, which rounding would decide
@@ -65,9 +68,7 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 @pytest.mark.parametrize("n_children", [1, 2, 20])
 def test_weights_of_rows_and_of_children_train_as_the_twin(loss, n_children):
-    X, rng = sparse_rows(30, 12, n_children, density=0.4), np.random.default_rng(0)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = rng.random((30, n_children)) < 0.3
+    (X, targets), rng = problem(30, 12, n_children, n_children), np.random.default_rng(1)
     if n_children == 2:
         targets[:, 1] = ~targets[:, 0]  # would be mirror images, but for their weights
     weights, boosts = rng.integers(1, 4, 30).astype(float), rng.choice([0.5, 1.0, 2.0], n_children)
@@ -89,8 +90,7 @@ def test_weights_of_rows_and_of_children_train_as_the_twin(loss, n_children):
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 @pytest.mark.parametrize("n_children", [1, 5])
 def test_siblings_stop_at_the_tolerance_and_skip_rows_on_the_way(loss, n_children):
-    X = sparse_rows(40, 12, 0, density=0.4)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    X, _ = problem(40, 12, 0, n_children)
     targets = np.arange(40).reshape(-1, 1) % (3 + np.arange(n_children)) == 0
     features, (weights, epochs, violation) = trained(X, targets, loss, 10.0, 0.02, 500, 1, 1)
     expected, visited, _ = naive.plt_training.train_siblings(
@@ -102,32 +102,21 @@ def test_siblings_stop_at_the_tolerance_and_skip_rows_on_the_way(loss, n_childre
     np.testing.assert_allclose(weights, expected, atol=0.2)
 
 
-def test_skipping_rows_ends_as_near_to_the_optimum():
-    X = sparse_rows(200, 30, 5, density=0.2)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(2).random((200, 7)) < 0.3
-    _, (found, *_) = trained(X, targets, "squared_hinge", 1.0, 1e-4, 2000)
-    _, (every, *_) = trained(X, targets, "squared_hinge", 1.0, -1.0, 400)  # never reached: nothing rests
-    np.testing.assert_allclose(found, every, atol=2e-3)
+CASES = [(problem(200, 30, 5, 7, 0.3, 2, 0.2), 1.0, 1e-4)]
+# 1e-6 is about what float32 can tell apart: a few rows stay further away
+CASES += [(problem(30, 5, seed, n, 0.4, seed, 0.5), 10.0, 1e-6) for seed in range(6) for n in (1, 3)]
 
 
-@pytest.mark.parametrize("n_children", [1, 3])
-@pytest.mark.parametrize("seed", range(6))
-def test_rows_that_do_not_converge_keep_no_others_skipped(seed, n_children):
-    X = sparse_rows(30, 5, seed, density=0.5)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(seed).random((30, n_children)) < 0.4
-    tight = 1e-6  # about what float32 can tell apart: a few rows stay further away
-    _, (found, *_) = trained(X, targets, "squared_hinge", 10.0, tight, 3000)
-    _, (every, *_) = trained(X, targets, "squared_hinge", 10.0, -1.0, 3000)
+@pytest.mark.parametrize("rows, C, tol", CASES)
+def test_skipping_rows_ends_as_near_to_the_optimum(rows, C, tol):
+    _, (found, *_) = trained(*rows, "squared_hinge", C, tol, 3000)
+    _, (every, *_) = trained(*rows, "squared_hinge", C, -1.0, 3000)  # never reached: nothing rests
     np.testing.assert_allclose(found, every, atol=2e-3)
 
 
 @pytest.mark.parametrize("max_epochs", range(1, 30))
 def test_a_descent_cut_short_reports_no_convergence(max_epochs):
-    X = sparse_rows(60, 12, 1, density=0.4)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(4).random((60, 2)) < 0.4
+    X, targets = problem(60, 12, 1, 2, 0.4, 4)
     _, (weights, epochs, violation) = trained(X, targets, "logistic", 100.0, 0.2, max_epochs)
     _, (finished, enough, _) = trained(X, targets, "logistic", 100.0, 0.2, 1000)
     assert epochs <= max_epochs
@@ -139,9 +128,7 @@ def test_a_descent_cut_short_reports_no_convergence(max_epochs):
 
 
 def test_an_empty_lane_changes_nothing():
-    X = sparse_rows(30, 12, 4, density=0.4)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(0).random((30, 16)) < 0.3
+    X, targets = problem(30, 12, 4, 16)
     targets[:, 3:] = targets[:, :1]
     for loss in LOSS_NUMBERS:
         _, (three, epochs, _) = trained(X, targets[:, :3], loss, 1.0, 1e-3, 200)
@@ -172,12 +159,8 @@ def test_prune_keeps_weights_at_the_threshold(size, stored):
     assert unpacked(pruned, places, size) == {
         f: {int(places[c]): w for c, w in row.items()} for f, row in by_column.items()
     }
-
-
-def test_prune_at_zero_keeps_all_but_zeros():
-    weights = np.array([[1e-9, 0.0], [0.0, 0.0], [1.0, 1.0]], np.float32)
-    pruned = plt_training.prune(weights, np.array([0, 1], np.int32), np.float32(0), np.array([0, 1]), 2)
-    assert unpacked(pruned, [0, 1], 2) == {0: {0: np.float32(1e-9)}}
+    all_but_zeros = plt_training.prune(weights[:3], np.array([4, 5], np.int32), np.float32(0), places, size)
+    assert unpacked(all_but_zeros, places, size) == {4: {0: weights[0, 0], size - 1: weights[0, 1]}}
 
 
 def test_node_rows_and_marks():
@@ -198,61 +181,9 @@ def test_node_rows_and_marks():
         assert marks.reshape(-1, size).tolist() == [[float(i in m) for m in members] for i in found[v]]
 
 
-@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
-@pytest.mark.parametrize("n_children", [1, 3, 16])
-@pytest.mark.parametrize("max_epochs", [1, 4])
-@pytest.mark.parametrize("weighed", [False, True])
-def test_weights_and_visits_are_those_of_the_twin(loss, n_children, max_epochs, weighed):
-    X = sparse_rows(25, 10, n_children, density=0.4)
-    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
-    targets = np.random.default_rng(1).random((25, n_children)) < 0.4
-    features, local = plt_training.gather_rows(*csr_parts(X), np.arange(25, dtype=np.int32), 10)
-    lanes = 1 if n_children == 1 else LANES
-    signs, used = np.full((25, lanes), -0.0, np.float32), np.zeros(LANES, np.float32)
-    signs[:, :n_children][targets] = 0.0
-    used[:n_children] = 1
-    weights = np.zeros((features.size + 1) * lanes, np.float32)
-    never = -1.0  # a tolerance that nothing reaches, so that no row is skipped, which rounding would decide
-    settings = plt_training.DescentSettings(
-        LOSS_NUMBERS[loss], np.float32(2), np.float32(never), max_epochs, np.float32(0), 9
-    )
-    of_row, boost = np.full(25, 2, np.float32), np.ones(LANES, np.float32)
-    if weighed:
-        of_row[:], boost[::2] = np.linspace(0.5, 4, 25), 3
-    costs = plt_descent.Costs(of_row, boost, weighed)
-    visits, violation = plt_descent.descend(
-        local, weights, lanes * features.size, signs.ravel(), used, costs, settings, 5
-    )
-    C = of_row[:, None] * np.where(targets, boost[:n_children], 1.0)
-    expected, n_visits, worst = naive.plt_descent.descend(
-        X.toarray()[:, features], targets.astype(float), loss, C, never, max_epochs, 9, 5
-    )
-    assert visits == n_visits == 25 * max_epochs
-    assert violation == pytest.approx(worst, abs=1e-3)
-    weights = weights.reshape(-1, lanes)
-    np.testing.assert_allclose(weights[:, :n_children], expected, atol=0.01)  # both stop near a row's root
-    assert used[:n_children].all() and np.abs(expected).max() > 0.3
-    assert not weights[:, n_children:].any(), "an empty lane has weights"
-
-
-@njit
-def begin_logistic(dual, margins, step, low, high, last, used, C, q):
-    return plt_newton.begin_logistic(0, dual, margins, step, low, high, last, used, C, q)
-
-
-@njit
-def go_on_logistic(dual, z, step, low, high, last, C, q):
-    return plt_newton.go_on_logistic(0, dual, z, step, low, high, last, C, q)
-
-
-@njit
-def end_logistic(dual, step):
-    return plt_newton.end_logistic(0, dual, step)
-
-
-@njit
-def hinge_step(dual, margins, step, used, half, inverse):
-    return plt_newton.hinge_step(0, dual, margins, step, used, half, inverse)
+begin_logistic, go_on_logistic, end_logistic, hinge_step = map(
+    compiled, (plt_newton.begin_logistic, plt_newton.go_on_logistic, plt_newton.end_logistic, plt_newton.hinge_step)
+)
 
 
 def sixteen(values):
@@ -261,7 +192,7 @@ def sixteen(values):
 
 def test_sigmoids_are_right_to_float32_rounding():
     margins = np.concatenate([np.linspace(-90, 90, 2001), [0, 1e-6, -1e-6]]).astype(np.float32)
-    expected = [naive.plt_newton.sigmoid(float(m)) for m in margins]
+    expected = [naive.plt_training.sigmoid(float(m)) for m in margins]
     np.testing.assert_allclose([plt_newton.sigmoid(m) for m in margins], expected, rtol=6e-6)
     low, high, step, last = (sixteen(0) for _ in range(4))
     found = []
@@ -269,7 +200,7 @@ def test_sigmoids_are_right_to_float32_rounding():
         0, margins.size, 16
     ):  # with a = 0, y = -1, C = 1, the distance from the optimum is sigmoid(margin)
         z = sixteen(margins[first : first + 16])
-        begin_logistic(sixteen(-0.0), z, step, low, high, last, sixteen(1), np.float32(1), np.float32(1))
+        begin_logistic(0, sixteen(-0.0), z, step, low, high, last, sixteen(1), np.float32(1), np.float32(1))
         found += (high - low).tolist()
     np.testing.assert_allclose(found[: margins.size], expected, rtol=6e-6)
 
@@ -281,8 +212,8 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
     y = rng_.choice([-1.0, 1.0], n)
     z = (20 * rng_.standard_normal(n)).astype(np.float32)
     a = (C * rng_.choice([0.0, 1.0, 1e-4, 0.5], n)).astype(np.float32)
-    at_zero = a - C * np.array([naive.plt_newton.sigmoid(-m) for m in z])
-    slope = np.array([1 + C * q * naive.plt_newton.sigmoid(-m) * naive.plt_newton.sigmoid(m) for m in z])
+    at_zero = a - C * np.array([naive.plt_training.sigmoid(-m) for m in z])
+    slope = np.array([1 + C * q * naive.plt_training.sigmoid(-m) * naive.plt_training.sigmoid(m) for m in z])
     alone = np.array(
         [
             plt_newton.solve_logistic(-z[i], a[i], np.float32(at_zero[i]), np.float32(-at_zero[i] / slope[i]), C, q)
@@ -294,18 +225,18 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
         margins, dual = y[i : i + 16] * z[i : i + 16], np.copysign(a[i : i + 16], y[i : i + 16])
         margins, dual, before = margins.astype(np.float32), dual.astype(np.float32), a[i : i + 16]
         step, low, high, last = (sixteen(0) for _ in range(4))
-        move = begin_logistic(dual, margins, step, low, high, last, sixteen(1), np.float32(C), np.float32(q))
+        move = begin_logistic(0, dual, margins, step, low, high, last, sixteen(1), np.float32(C), np.float32(q))
         np.testing.assert_allclose(high - low, np.abs(at_zero[i : i + 16]), atol=1e-5 * C)
         steps = 0
         while move > plt_newton.SETTLED and steps < plt_newton.MOST_STEPS:
-            move = go_on_logistic(dual, margins, step, low, high, last, np.float32(C), np.float32(q))
+            move = go_on_logistic(0, dual, margins, step, low, high, last, np.float32(C), np.float32(q))
             steps += 1
         together += step.tolist()
-        end_logistic(dual, step)
+        end_logistic(0, dual, step)
         np.testing.assert_allclose(np.abs(dual), before + step * y[i : i + 16], rtol=1e-5, atol=1e-6 * C)
     for s in (alone, np.array(together)):
         s = np.maximum(s, -a)
-        wanted = C * np.array([naive.plt_newton.sigmoid(-m) for m in z + q * s])
+        wanted = C * np.array([naive.plt_training.sigmoid(-m) for m in z + q * s])
         assert np.abs(a + s - wanted).max() <= (1 + C * q / 4) * plt_newton.SETTLED / q  # slope times step
 
 
@@ -316,8 +247,8 @@ def test_a_hinge_visit_is_the_exact_minimum():
     a = rng_.choice([0.0, 0.4, 2.0], 16)
     dual, step, used = np.copysign(a, y).astype(np.float32), sixteen(0), sixteen(1)
     half = np.float32(0.5 / C)
-    away = hinge_step(dual, margins.astype(np.float32), step, used, half, np.float32(1 / (q + half)))
-    expected, distances = naive.plt_newton.hinge_steps(margins, a, (y + 1) / 2, q, C)
+    away = hinge_step(0, dual, margins.astype(np.float32), step, used, half, np.float32(1 / (q + half)))
+    expected, distances = naive.plt_training.hinge_steps(margins, a, (y + 1) / 2, q, C)
     np.testing.assert_allclose(step, y * expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(dual, np.copysign(a + expected, y), rtol=1e-5, atol=1e-6)
     assert away == pytest.approx(max(distances) / C, rel=1e-5)

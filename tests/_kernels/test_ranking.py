@@ -12,7 +12,7 @@ from xmlcore.validation import check_labels, csr_parts
 
 def assert_best(labels, scores, pairs):
     """Assert that a row has the best of its pairs of label and score, and is filled up behind them."""
-    expected = naive.ranking.top_k(pairs, labels.size)
+    expected = naive.sorting.top_k(pairs, labels.size)
     missing = labels.size - len(expected)
     assert labels.tolist() == [label for label, _ in expected] + [-1] * missing
     assert scores.tolist() == [score for _, score in expected] + [0.0] * missing
@@ -52,7 +52,7 @@ def test_top_k_of_sparse_scores_with_many_ties(seed):
 def test_first_repeat(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(-1, 60, (6, 5)).astype(np.int32)
-    expected = naive.ranking.first_repeat(labels.tolist())
+    expected = naive.sorting.first_repeat(labels.tolist())
     found = kernels.first_repeat(labels, np.zeros(60, np.int64))
     assert found == (-1 if expected is None else expected[0] * 5 + expected[1])
 
@@ -66,7 +66,7 @@ def test_hits(seed):
     indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
     found = np.empty(ranking.shape, dtype=bool)
     kernels.mark_hits(indptr, indices, ranking, found)
-    assert found.tolist() == naive.ranking.hits(true, ranking.tolist())
+    assert found.tolist() == naive.sorting.hits(true, ranking.tolist())
     assert found.any() and not found.all()
 
 

@@ -41,7 +41,7 @@ def log_proba(model, tree, u, label):
     """Log P(label | a row of length 1, or shorter), of one tree, in float64."""
     nodes = model.linear_nodes(tree)
     margins = nodes.weights.astype(np.float64) @ u + nodes.bias
-    return sum(naive.plt_factors.log_probability(float(margins[v]), nodes.loss) for v in nodes.path(label))
+    return sum(naive.plt_search.log_probability(float(margins[v]), nodes.loss) for v in nodes.path(label))
 
 
 def unit(X, i):

@@ -42,7 +42,7 @@ def test_the_kernel_counts_as_its_naive_twin(levels, zeros):
     Y, S = random_case(7, n=20, n_labels=6, levels=levels)
     S[np.random.default_rng(8).random(S.shape) < zeros] = 0.0
     S[2], S[3] = 0.0, -1.0
-    expected = [naive.bipartition.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
+    expected = [naive.measures.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
     ptr, ids = sp.csr_array(Y).indptr.astype(np.int64), sp.csr_array(Y).indices.astype(np.int32)
     n, n_labels = S.shape
     counts = np.full((n, kernels.N_COUNTS), np.nan)

@@ -91,11 +91,11 @@ def test_kernels_sum_as_their_twin():
     kernels.all_margins(*csr_parts(X), *by_column, bias, out)
     weights = [dict(zip(W[[j]].indices.tolist(), W[[j]].data.tolist())) for j in range(5)]
     rows = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(9)]
-    expected = [naive.one_vs_rest.label_margins(row, weights, bias.tolist()) for row in rows]
+    expected = [naive.lanes.label_margins(row, weights, bias.tolist()) for row in rows]
     np.testing.assert_allclose(out, expected, rtol=1e-12)
     labels, margins = np.full((9, 3), -1, np.int32), np.full((9, 3), -np.inf)
     kernels.best_margins(*csr_parts(X), *by_column, bias, labels, margins)
-    best = [naive.ranking.top_k(list(enumerate(row)), 3) for row in out.tolist()]
+    best = [naive.sorting.top_k(list(enumerate(row)), 3) for row in out.tolist()]
     assert labels.tolist() == [[label for label, _ in row] for row in best]
     assert margins.tolist() == [[margin for _, margin in row] for row in best]
 

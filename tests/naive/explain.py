@@ -2,7 +2,7 @@
 
 import math
 
-from naive.plt_factors import log_probability
+from naive.plt_search import log_probability
 
 
 def share_along_path(row, nodes, loss):

@@ -1,4 +1,6 @@
-"""Operations on sixteen float32 numbers: twins of xmlcore/_kernels/lanes.py.
+"""Operations on sixteen float32 numbers, and margins of one classifier per label.
+
+Twins of lanes.py and one_vs_rest.py.
 
 A row is a list of (feature, value) pairs; ``weights[feature]`` has sixteen float32 numbers.
 """
@@ -36,3 +38,8 @@ def add_products(out, row, columns, weights):
 def count_bits(bits):
     """How many binary digits of a number are 1."""
     return bin(bits).count("1")
+
+
+def label_margins(row, weights, bias):
+    """Margins of all labels for a row {column: value}; ``weights`` is a dict {column: weight} per label."""
+    return [b + sum(value * own.get(c, 0.0) for c, value in row.items()) for own, b in zip(weights, bias)]

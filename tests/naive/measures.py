@@ -1,8 +1,9 @@
-"""Measures of rankings in plain Python: twins of what xmlcore/metrics computes from counts of rows and labels.
+"""Measures in plain Python: of rankings and of buckets, which use no kernel, and of scores: twin of bipartition.py.
 
 ``true`` is a set of labels for each row, ``ranking`` a list of labels, best first; k is the last place.
 """
 
+import itertools
 import math
 
 
@@ -87,3 +88,45 @@ def confused(true, ranking, k=None):
             swaps, rows = pairs.setdefault(pair, (0.0, []))
             pairs[pair] = swaps + 1 / max(len(missed), len(wrong)), [*rows, (max(len(missed), len(wrong)), i)]
     return pairs
+
+
+def bucket_measures(true_labels, rankings, members, k):
+    """P@k that counts only the labels of ``members``, and micro R@k of them (nan without any row that has one)."""
+    found = [sum(label in true and label in members for label in ranking[:k]) for true, ranking in
+             zip(true_labels, rankings)]  # fmt: skip
+    there = sum(label in members for true in true_labels for label in true)
+    return sum(found) / k / len(rankings), sum(found) / there if there else math.nan
+
+
+def score_counts(true, scores):
+    """What a row counts: pairs, precisions and labels at the top, in the order of the kernel's columns."""
+    others = [label for label in range(len(scores)) if label not in true]
+    precision = strict = 0.0
+    for label in true:
+        reach = [m for m, score in enumerate(scores) if score >= scores[label]]
+        above = [m for m, score in enumerate(scores) if score > scores[label]]
+        precision += sum(m in true for m in reach) / len(reach)
+        strict += sum(m in true for m in above) / (1 + len(above))
+    best = [label for label, score in enumerate(scores) if score == max(scores)]
+    return [
+        sum(scores[p] > scores[q] for p in others for q in true),
+        sum(scores[p] == scores[q] for p in others for q in true),
+        precision,
+        _expected_precision(true, scores),
+        strict,
+        len(best),
+        sum(label in true for label in best),
+        int(best[0] in true),
+    ]
+
+
+def _expected_precision(true, scores):
+    """Sum of the precisions at true labels, mean over all orders of labels with equal scores."""
+    order = sorted(range(len(scores)), key=lambda label: -scores[label])
+    levels = [list(itertools.permutations(group)) for _, group in itertools.groupby(order, key=scores.__getitem__)]
+    total = count = 0
+    for orders in itertools.product(*levels):
+        right = [label in true for label in itertools.chain(*orders)]
+        total += sum(sum(right[: i + 1]) / (i + 1) for i in range(len(right)) if right[i])
+        count += 1
+    return total / count

@@ -1,9 +1,122 @@
-"""The most probable labels of a row, by going through all labels: twins of xmlcore/_kernels/plt_search.py."""
+"""Label trees, their factors and the search of labels.
+
+Twins of plt_rows.py, plt_index.py, plt_margins.py, plt_factors.py, plt_gradients.py, plt_search.py, plt_candidates.py,
+plt_threshold.py, plt_ensemble.py, plt_search_ensemble.py and plt_search_together.py.
+"""
 
 import math
 
-from naive.plt_factors import log_probability
-from naive.plt_margins import group_weights
+import numpy as np
+
+from naive.plt_training import sigmoid
+
+
+def in_columns(x, feature_of_column):
+    """A dense row as trees read it: of length 1, its features in the order of the columns."""
+    length = math.sqrt(float(x @ x))
+    return (x / length if length else x)[feature_of_column]
+
+
+def take_rows(rows, feature_of_column, unit):
+    """Of each row {feature: value}: (column, value), by zones, then by feature; ``unit``: of length 1."""
+    column_of = {int(feature): column for column, feature in enumerate(feature_of_column)}
+    taken = []
+    for row in rows:
+        length = unit and math.sqrt(sum(value**2 for value in row.values())) or 1.0
+        pairs = [(column_of[f], row[f] / length) for f in sorted(row) if f in column_of]
+        zones = [0, 32, 128, 512, 2048, 8192, 32768, 131072]
+        taken.append(sorted(pairs, key=lambda pair: max(i for i, least in enumerate(zones) if pair[0] >= least)))
+    return taken
+
+
+def dense_row(row, feature_of_column, unit):
+    """Return a row {feature: value} with one float32 value per column; None if it has less than a quarter of them."""
+    length = unit and math.sqrt(sum(value**2 for value in row.values())) or 1.0
+    known = [column for column, feature in enumerate(feature_of_column) if int(feature) in row]
+    if len(known) < max(1, len(feature_of_column) / 4):
+        return None
+    dense = np.zeros(len(feature_of_column), np.float32)
+    for column in known:
+        dense[column] = row[int(feature_of_column[column])] / length
+    return dense
+
+
+def find_column(part, shift, columns, column):
+    """Place of a column among those of its group, by the group's part of the index; None when it is not there."""
+    if shift == -2:
+        return column if column < len(columns) else None
+    n_words = len(part) // 2 if shift == -1 else len(columns)
+    if shift == -1 or column // 32 < n_words:
+        word = min(column // 32, n_words - 1)
+        bits = int(part[2 * word])
+        before = bin(bits % 2 ** (column % 32)).count("1")
+        return int(part[2 * word + 1]) + before if bits >> column % 32 & 1 else None
+    starts = part[2 * n_words :]
+    bucket = min((column - 32 * n_words) >> shift, len(starts) - 2)
+    places = range(int(starts[bucket]), int(starts[bucket + 1]))
+    return next((place for place in places if columns[place] == column), None)
+
+
+def group_weights(tree, g):
+    """{column: {child: weight}} of a group, however it is stored."""
+    size = int(tree.group_size[g])
+    begin, end = int(tree.column_ptr[g]), int(tree.column_ptr[g + 1])
+    found = {}
+    for at, column in enumerate(tree.columns[begin:end].tolist()):
+        if tree.dense_ptr[g + 1] > tree.dense_ptr[g]:
+            width = size if size <= 4 else 16 * math.ceil(size / 16)
+            row = tree.dense[tree.dense_ptr[g] + at * width :][:size]
+            found[column] = {c: float(w) for c, w in enumerate(row) if w != 0}
+        else:
+            pointers = tree.entry_ptr[tree.entry_at[g] : tree.entry_at[g + 1]]
+            pairs = range(int(tree.sparse_ptr[g] + pointers[at]), int(tree.sparse_ptr[g] + pointers[at + 1]))
+            found[column] = {int(tree.entry_child[e]): float(tree.entry_value[e]) for e in pairs}
+    return found
+
+
+def dense_row_margins(tree, g, row):
+    """Margins of a group's children for a dense row: float32, rounded after each product and sum, column by column."""
+    first, size = int(tree.group_first[g]), int(tree.group_size[g])
+    margins = tree.bias[first : first + size].copy()
+    for column, pairs in group_weights(tree, g).items():
+        for c, w in pairs.items():
+            margins[c] += row[column] * np.float32(w)
+    return margins
+
+
+def log_probability(margin, loss):
+    if loss == "logistic":
+        if margin == -math.inf:
+            return -math.inf
+        return -math.log1p(math.exp(-margin)) if margin > 0 else margin - math.log1p(math.exp(margin))
+    slack = max(0.0, 1.0 - margin)
+    return -(slack**2)
+
+
+def log_slope(margin, loss):
+    if math.isinf(margin):
+        return 0.0
+    return sigmoid(-margin) if loss == "logistic" else 2 * max(0.0, 1.0 - margin)
+
+
+def path_gradient(nodes, row, label):
+    """Log P(label) for a row {feature: value}, and its gradient by the row as {feature: value}."""
+    is_unit = nodes.normalize == "l2"
+    length = math.sqrt(sum(value**2 for value in row.values())) if is_unit else 1.0
+    unit = {f: value / length for f, value in row.items()}
+    total, gradient = 0.0, {}
+    for v in nodes.path(label).tolist():
+        weights = nodes.weights[[v]]
+        weights = dict(zip(weights.indices.tolist(), weights.data.tolist()))
+        margin = float(nodes.bias[v]) + sum(w * unit.get(f, 0.0) for f, w in weights.items())
+        total += log_probability(margin, nodes.loss)
+        for f, w in weights.items():
+            gradient[f] = gradient.get(f, 0.0) + log_slope(margin, nodes.loss) * w
+    if is_unit and not row:
+        return total, {}
+    along = sum(gradient.get(f, 0.0) * u for f, u in unit.items()) if is_unit else 0.0
+    features = {*gradient, *unit}
+    return total, {f: (gradient.get(f, 0.0) - unit.get(f, 0.0) * along) / length for f in features}
 
 
 def node_log_factors(tree, loss, x):
@@ -64,3 +177,38 @@ def search_beam(tree, loss, x, beam, k):
                     inner.append((total, child))
         level = sorted(inner, key=lambda item: (-item[0], item[1]))[:beam]
     return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
+
+
+def score_labels(tree, loss, x, wanted):
+    """Log of the path product of each wanted label for a row x in columns."""
+    every = label_log_probabilities(tree, loss, x)
+    return [every[label] for label in wanted]
+
+
+def search_threshold(tree, loss, x, log_threshold):
+    """Every label whose path product is not 0 and reaches the threshold: {label: log probability}."""
+    found = label_log_probabilities(tree, loss, x)
+    return {label: score for label, score in found.items() if score >= log_threshold and score > -math.inf}
+
+
+def member_at(trees, leaves, t):
+    """Tree t and its leaves: where they are in memory does not matter in Python."""
+    return trees[t], leaves[t]
+
+
+def search_ensemble(trees, loss, x, k):
+    """The k labels with the largest sum of probabilities for a row x in columns: (label, sum), ties by label id."""
+    sums = {}
+    for tree in trees:
+        for label, score in label_log_probabilities(tree, loss, x).items():
+            sums[label] = sums.get(label, 0.0) + math.exp(score)
+    return sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+def keep_best_of_rows(pairs, expanded, beam):
+    """Of (score, row, node): each row's best, as many as its beam has room for."""
+    kept = []
+    for row, done in enumerate(expanded):
+        own = sorted((p for p in pairs if p[1] == row), key=lambda p: (-p[0], p[2]))
+        kept += own[: beam - done]
+    return kept

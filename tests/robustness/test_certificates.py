@@ -192,7 +192,7 @@ def test_the_kernel_finds_what_its_twin_finds(seed):
     found = certified_radius(model, X[:8])
     angles = np.arcsin(found.relative)
     for i, x in enumerate(X[:8].toarray().astype(float)):
-        expected = naive.certificate_search.certified_angle(
+        expected = naive.certificates.certified_angle(
             model.linear_nodes(), nodes.error, x, int(found.label[i]), ATTEMPTS
         )
         assert angles[i] == pytest.approx(expected, rel=2e-3, abs=1e-7)
@@ -208,9 +208,9 @@ def test_the_largest_value_within_an_angle_is_found():
         turns = np.linspace(-angle, angle, 2001)
         ring = np.stack([u[0] * np.cos(turns) - u[1] * np.sin(turns), u[0] * np.sin(turns) + u[1] * np.cos(turns)])
         best = (c @ ring).max()
-        assert naive.certificate_bounds.cap_maximum(c, u, angle) == pytest.approx(best, rel=1e-5, abs=1e-5)
+        assert naive.certificates.cap_maximum(c, u, angle) == pytest.approx(best, rel=1e-5, abs=1e-5)
         found = as_python_runs_it(c @ u, c @ c, math.cos(angle), math.sin(angle), 0.0)
-        assert found == pytest.approx(naive.certificate_bounds.cap_maximum(c, u, angle), rel=1e-9, abs=1e-9)
+        assert found == pytest.approx(naive.certificates.cap_maximum(c, u, angle), rel=1e-9, abs=1e-9)
 
 
 def test_the_certified_share_falls_with_the_size():

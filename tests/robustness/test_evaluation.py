@@ -90,7 +90,7 @@ def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
                 assert value(own, bucket="all", measure=name) == pytest.approx(values[-1], abs=1e-12)
             for bucket in ("head", "torso", "tail"):
                 members = set(np.flatnonzero(buckets == bucket).tolist())
-                p, r = naive.bucket_measures.bucket_measures(true, ranking.labels.tolist(), members, k)
+                p, r = naive.measures.bucket_measures(true, ranking.labels.tolist(), members, k)
                 assert value(own, bucket=bucket, measure="P@k") == pytest.approx(p, abs=1e-12)
                 assert value(own, bucket=bucket, measure="micro R@k") == pytest.approx(r, abs=1e-12)
 

@@ -19,7 +19,7 @@ def test_candidates_are_the_nearest_centroids(distance, weighting):
     new[0] = 0.0
     new[1] *= np.arange(40) == 7
     for q in (1, 4, 18):
-        expected = [naive.ds_nearest.nearest(row, rows, labels, q, distance=distance, weighting=weighting)
+        expected = [naive.ds.nearest(row, rows, labels, q, distance=distance, weighting=weighting)
                     for row in as_dicts(new)]  # fmt: skip
         assert model.candidates(new, q).tolist() == expected
     assert model.candidates(new, 50).shape == (10, 18)
@@ -36,7 +36,7 @@ def test_few_postings_give_the_candidates_of_a_full_pass(distance):
     model = paper(X, binary(labels, n_classes), distance=distance)
     rows = as_dicts(X.toarray())
     for i in range(0, 40, 5):
-        expected = naive.ds_nearest.nearest(rows[i], rows, labels, 12, distance=distance)
+        expected = naive.ds.nearest(rows[i], rows, labels, 12, distance=distance)
         assert model.candidates(X[[i]], 12).tolist() == [expected]
 
 

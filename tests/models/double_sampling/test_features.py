@@ -27,9 +27,9 @@ def test_the_features_follow_their_formulas(distance, weighting, most, real, ext
     space = {"distance": distance, "weighting": weighting}
     for i, own in enumerate(classes.tolist()):
         for j, k in enumerate(own):
-            expected = naive.ds_features.features(new_rows[i], k, rows, labels, **space)
+            expected = naive.ds.features(new_rows[i], k, rows, labels, **space)
             if extended:
-                expected += naive.ds_features.more_features(new_rows[i], k, rows, labels, weighting=weighting)
+                expected += naive.ds.more_features(new_rows[i], k, rows, labels, weighting=weighting)
             np.testing.assert_allclose(found[i, j], expected, rtol=1e-5, atol=1e-5)
 
 
@@ -45,7 +45,7 @@ def test_features_of_no_class_and_of_a_class_without_rows():
     found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
     assert np.isnan(found[0, 0]).all() and np.isnan(found[1, 1]).all()
     assert np.array_equal(found[0, 1], [0.0] * 8 + [1.0, 0.0]) and np.array_equal(found[0, 1], found[0, 2])
-    np.testing.assert_allclose(found[1, 2], naive.ds_features.features(rows[1], 0, rows, labels), atol=1e-5)
+    np.testing.assert_allclose(found[1, 2], naive.ds.features(rows[1], 0, rows, labels), atol=1e-5)
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
@@ -65,8 +65,8 @@ def test_left_out_examples_are_not_in_their_class(distance, weighting):
             for c, without in ((k, i), (other, None)):
                 if c == k and size[k] == 1:
                     continue
-                expected = naive.ds_features.features(rows[i], c, rows, labels, without, **space)
-                expected += naive.ds_features.more_features(rows[i], c, rows, labels, without, weighting=weighting)
+                expected = naive.ds.features(rows[i], c, rows, labels, without, **space)
+                expected += naive.ds.more_features(rows[i], c, rows, labels, without, weighting=weighting)
                 np.testing.assert_allclose(out[c], expected, atol=2e-5)
                 checked += c == k
     assert checked > 20

@@ -19,11 +19,11 @@ def risk_of_twin(model, sample, rows, labels, leave_one_out=True, extended=False
     @functools.cache
     def f(i, k):
         out = i if leave_one_out and k in labels[i] else None
-        phi = naive.ds_features.features(rows[i], k, rows, labels, out)
-        phi += naive.ds_features.more_features(rows[i], k, rows, labels, out) if extended else []
+        phi = naive.ds.features(rows[i], k, rows, labels, out)
+        phi += naive.ds.more_features(rows[i], k, rows, labels, out) if extended else []
         return np.dot(model.weights_, phi)
 
-    return naive.ds_pairs.risk(examples_of(sample), f)
+    return naive.ds.risk(examples_of(sample), f)
 
 
 @pytest.mark.parametrize("adversaries", ["random", "candidates"])
@@ -92,7 +92,7 @@ def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     model = paper(X, binary(labels, 5), n_adversarial=2, C=0.7, loss=loss)
     sample = sampled(labels, 5, n_adversarial=2)
     examples = examples_of(sample)
-    pairs = naive.ds_pairs.pairs(examples, lambda i, k: np.array(naive.ds_features.features(rows[i], k, rows, labels)))
+    pairs = naive.ds.pairs(examples, lambda i, k: np.array(naive.ds.features(rows[i], k, rows, labels)))
     Z, signs = np.array([a - b for a, b, _ in pairs]), [sign for *_, sign in pairs]
     scale = np.sqrt((Z**2).mean(axis=0))
     oracle.fit(Z / scale, signs)

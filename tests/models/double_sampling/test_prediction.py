@@ -28,8 +28,8 @@ def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, fea
     model = paper(X, binary(labels), n_candidates=4, features=features, **space)
     ranking = model.predict_topk(X[:12], k=4)
     for i in range(12):
-        near = naive.ds_nearest.nearest(rows[i], rows, labels, 4, **space)
-        expected = naive.ds_ranking.ranked(rows[i], near, rows, labels, model.weights_, **space)
+        near = naive.ds.nearest(rows[i], rows, labels, 4, **space)
+        expected = naive.ds.ranked(rows[i], near, rows, labels, model.weights_, **space)
         assert ranking.labels[i].tolist() == [k for k, _ in expected]
         shares = np.exp([f for _, f in expected])
         np.testing.assert_allclose(ranking.scores[i], shares / shares.sum(), rtol=1e-4)

@@ -82,7 +82,7 @@ def test_adversaries_are_the_other_candidates(q, distance, weighting, monkeypatc
     expected = {}
     for i, own in enumerate(labels):
         for k in own:
-            others, is_near = naive.ds_sampling.other_candidates(i, k, rows, labels, q, **space)
+            others, is_near = naive.ds.other_candidates(i, k, rows, labels, q, **space)
             if is_near and model.class_size_[k] > 1:
                 expected[i, k] = sorted(others)
     assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))

@@ -25,7 +25,7 @@ def test_trees_are_those_of_the_paper(M, optimizer):
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
     for tree, seed in zip(model.trees_, model._seeds(2)):
-        grown = naive.ldsm_splitting.grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
+        grown = naive.ldsm.grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
         parent, first_child, rows_of, _, stats = grown
         assert tree.parent.tolist() == parent
         assert tree.n_samples.tolist() == [len(own) for own in rows_of]

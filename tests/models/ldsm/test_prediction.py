@@ -14,16 +14,16 @@ def test_predictions_are_means_of_the_leaves_histograms():
     model = small_model().fit(X, labels)
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: float(np.float32(v)) for f, v in row.items()} for row in rows]
-    trees = [naive.ldsm_splitting.grow(rows, labels, 12, 2, 25, 5, 0.5, (1.0, 1.0), seed) for seed in model._seeds(3)]
+    trees = [naive.ldsm.grow(rows, labels, 12, 2, 25, 5, 0.5, (1.0, 1.0), seed) for seed in model._seeds(3)]
     leaves = model.apply(X)
     found, proba = model.predict_topk(X, 6), model.predict_proba(X).toarray()
     for i, row in enumerate(rows):
         expected, probability = np.zeros(6), np.zeros(6)
         for t, tree in enumerate(trees):
-            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm_reaching.leaves_of(tree, row, 2))
-            for label, share in naive.ldsm_shares.shares_of(tree, labels, row, 2).items():
+            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm.leaves_of(tree, row, 2))
+            for label, share in naive.ldsm.shares_of(tree, labels, row, 2).items():
                 expected[label] += share / 3
-            for label, share in naive.ldsm_shares.shares_of(tree, labels, row, 2, of_rows=True).items():
+            for label, share in naive.ldsm.shares_of(tree, labels, row, 2, of_rows=True).items():
                 probability[label] += share / 3
         np.testing.assert_allclose(proba[i], probability, atol=1e-6)
         np.testing.assert_allclose(found.scores[i], sorted(expected, reverse=True), atol=1e-6)
@@ -62,15 +62,15 @@ def test_reranking_mixes_shares_with_nearness_to_the_labels_mean(space, monkeypa
     model = small_model(rerank_beta=0.3, rerank_gamma=0.7, rerank_space=space).fit(X, labels)
     if space == "idf":
         met = np.bincount(X.indices, minlength=12)
-        rows = naive.ldsm_reranking.idf_unit(rows, 1 + np.log((1 + 60) / (1 + met)))
-    means = naive.ldsm_reranking.label_means(rows, labels)
+        rows = naive.ldsm.idf_unit(rows, 1 + np.log((1 + 60) / (1 + met)))
+    means = naive.ldsm.label_means(rows, labels)
     if space == "idf":
-        means = dict(zip(means, naive.ldsm_reranking.idf_unit(means.values(), np.ones(12))))
+        means = dict(zip(means, naive.ldsm.idf_unit(means.values(), np.ones(12))))
     shares, scores = as_matrix(plain.predict_topk(X, 6)), as_matrix(model.predict_topk(X, 6))
     assert (plain.predict_proba(X) != model.predict_proba(X)).nnz == 0
     for i, row in enumerate(rows):
         own = dict(zip(shares[[i]].indices.tolist(), shares[[i]].data.tolist()))
-        expected = naive.ldsm_reranking.rank_again(own, row, means, 0.3, 0.7)
+        expected = naive.ldsm.rank_again(own, row, means, 0.3, 0.7)
         found = dict(zip(scores[[i]].indices.tolist(), scores[[i]].data.tolist()))
         assert found == pytest.approx(expected, abs=1e-5)
 

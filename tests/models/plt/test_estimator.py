@@ -128,7 +128,7 @@ def test_unknown_features_count_to_the_length_only():
     assert same_scores(model.predict_topk(rows, 5), expected.predict_topk(X_test, 5))
     x = rows[[0]].toarray()[0].astype(float)
     x[500_000] = 2.0
-    columns = naive.plt_rows.in_columns(x, model.feature_of_column_)
+    columns = naive.plt_search.in_columns(x, model.feature_of_column_)
     best = naive.plt_search.search_best_first(model.fitted_[0], "logistic", columns, 5)
     longer = model.predict_topk(x[None], 5)
     assert longer.labels[0].tolist() == [label for label, _ in best]

@@ -64,7 +64,7 @@ def check_exact(model, X, k=4):
     """Top k and threshold searches are what going through all labels gives."""
     found, proba = model.predict_topk(X[:4], k), model.predict_proba(X[:4])
     for i, x in enumerate(X[:4].toarray().astype(float)):
-        columns = naive.plt_rows.in_columns(x, model.feature_of_column_)
+        columns = naive.plt_search.in_columns(x, model.feature_of_column_)
         every = naive.plt_search.label_log_probabilities(model.fitted_[0], model.loss_, columns)
         best = sorted(every, key=lambda j: (-every[j], j))[:k]
         assert found.labels[i].tolist() == best
@@ -77,7 +77,7 @@ def test_huffman_merges_as_its_twin(n_labels, arity):
     for seed in range(4):
         counts = np.sort(np.random.default_rng(seed).integers(0, 4**seed, n_labels))  # many ties, then few
         found = plt_shapes.huffman_parents(counts, min(arity, max(2, n_labels)))
-        assert found.tolist() == naive.plt_shapes.huffman_parents(counts.tolist(), arity)
+        assert found.tolist() == naive.plt_training.huffman_parents(counts.tolist(), arity)
 
 
 def huffman(counts, arity):
@@ -87,7 +87,7 @@ def huffman(counts, arity):
 def test_huffman_breaks_ties_by_label():
     assert huffman([3] * 8, 2).depth.tolist() == [0] + [1] * 2 + [2] * 4 + [3] * 8
     tree = huffman([1, 1, 1, 1, 5], 2)
-    assert naive.plt_shapes.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
+    assert naive.plt_training.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
     assert huffman([0] * 1024, 2).depth.max() == 10  # labels without rows, too, make no path longer than it must be
 
 
@@ -106,8 +106,8 @@ def test_a_huffman_model_predicts_exactly(arity):
 @pytest.mark.parametrize("n_labels", [1, 2, 15, 41, 700])
 def test_random_trees_are_split_as_their_twin(n_labels, arity, max_leaf_labels):
     tree = build_tree("random", n_labels, arity, max_leaf_labels, 3)
-    parent, label = naive.plt_shapes.balanced_tree(
-        n_labels, arity, max_leaf_labels, lambda node, labels: naive.plt_shapes.random_split(labels, arity, 3, node)
+    parent, label = naive.plt_training.balanced_tree(
+        n_labels, arity, max_leaf_labels, lambda node, labels: naive.plt_training.random_split(labels, arity, 3, node)
     )
     assert tree.parent.tolist() == parent and tree.label.tolist() == label
     assert tree.parent.dtype == tree.label.dtype == np.int32
@@ -131,7 +131,7 @@ def test_clustered_trees_are_split_node_by_node(arity, max_leaf_labels, n_labels
         )
         return [members[clusters == c].tolist() for c in range(arity)]
 
-    parent, label = naive.plt_shapes.balanced_tree(n_labels, arity, max_leaf_labels, split)
+    parent, label = naive.plt_training.balanced_tree(n_labels, arity, max_leaf_labels, split)
     for task_labels, n_jobs in ((512, 1), (20, 1), (20, 3)):
         monkeypatch.setattr(building, "TASK_LABELS", task_labels)
         tree = build_tree("kmeans", n_labels, arity, max_leaf_labels, 9, matrix, n_jobs)
@@ -176,10 +176,10 @@ def test_from_parents_keeps_the_tree_and_renumbers_its_nodes(seed):
     parents, labels = random_tree(25, seed)
     tree = LabelTree.from_parents(parents, labels)
     expected = []
-    for clade in naive.plt_shapes.clades(parents, labels):  # each once: single children are left out
+    for clade in naive.plt_training.clades(parents, labels):  # each once: single children are left out
         if clade not in expected and len(clade) > 1:
             expected.append(clade)
-    assert naive.plt_shapes.clades(tree.parent, tree.label) == expected
+    assert naive.plt_training.clades(tree.parent, tree.label) == expected
     assert (np.diff(tree.parent) >= 0).all() and (tree.parent[1:] < np.arange(1, tree.n_nodes)).all()
     assert tree.n_labels == 25 and tree.label[tree.leaf_of_label].tolist() == list(range(25))
     assert LabelTree.from_parents(tree.parent, tree.label) == tree == LabelTree(tree.parent, tree.label)
@@ -360,8 +360,8 @@ def test_collapsing_keeps_what_its_twin_keeps(seed, max_leaf_labels):
     tree = LabelTree.from_parents(*random_tree(40, seed))
     for layers in (0, 1, 2, 5, 10**30):
         found = tree.collapsed(layers, max_leaf_labels)
-        expected = naive.plt_shapes.collapsed_clades(tree.parent, tree.label, layers, max_leaf_labels)
-        assert naive.plt_shapes.clades(found.parent, found.label) == expected
+        expected = naive.plt_training.collapsed_clades(tree.parent, tree.label, layers, max_leaf_labels)
+        assert naive.plt_training.clades(found.parent, found.label) == expected
         assert found.n_labels == 40
 
 

@@ -43,7 +43,7 @@ def exact_proba(model, x):
     for tree in range(len(model.trees_)):
         nodes = model.linear_nodes(tree)
         margins = nodes.weights.astype(np.float64) @ (x / length if length else x) + nodes.bias
-        logs = np.array([naive.plt_factors.log_probability(float(m), model.loss_) for m in margins])
+        logs = np.array([naive.plt_search.log_probability(float(m), model.loss_) for m in margins])
         total = total + np.exp([logs[nodes.path(label)].sum() for label in range(model.n_labels_)])
     return total / len(model.trees_)
 
@@ -135,7 +135,7 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features, normalize):
     assert (features.size > 1024) == (n_features == 3000)
     for i in range(12):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
-        expected, gradient = naive.plt_gradients.path_gradient(nodes, row, i)
+        expected, gradient = naive.plt_search.path_gradient(nodes, row, i)
         assert log_p[i] == pytest.approx(expected, rel=1e-12)
         found = dict(zip(features[ptr[i] : ptr[i + 1]].tolist(), values[ptr[i] : ptr[i + 1]].tolist()))
         assert list(found) == sorted(found)

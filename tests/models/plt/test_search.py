@@ -30,7 +30,7 @@ def test_ensemble_is_the_exact_mean_of_its_trees():
     means = np.zeros((25, 60))
     for arrays in model.fitted_:
         for i, x in enumerate(X_test.toarray().astype(float)):
-            x = naive.plt_rows.in_columns(x, model.feature_of_column_)
+            x = naive.plt_search.in_columns(x, model.feature_of_column_)
             for label, score in naive.plt_search.label_log_probabilities(arrays, model.loss_, x).items():
                 means[i, label] += np.exp(score) / 3
     for k in (1, 3, 60):
@@ -113,7 +113,7 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
     assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
     found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
     for i in range(0, rows.shape[0], 5):
-        x = naive.plt_rows.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
+        x = naive.plt_search.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
         expected = naive.plt_search.search_best_first(model.fitted_[0], model.loss_, x, 150)
         assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
         np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)

@@ -79,7 +79,7 @@ def test_binary_networks_are_of_one_label_each():
     into, out_of = model.network_.weights
     bias, last = model.network_.biases
     weights, biases = [into[3].tolist(), out_of[3].tolist()], [bias[3].tolist(), [float(last[3])]]
-    expected = naive.fals_scoring.fals_scores(X.toarray().tolist(), weights, biases, "relu", "FALS")
+    expected = naive.fals.fals_scores(X.toarray().tolist(), weights, biases, "relu", "FALS")
     np.testing.assert_allclose(model.scores_[3], expected[0], rtol=1e-4)
 
 

@@ -19,7 +19,7 @@ def test_scores_are_those_of_the_formulas(pattern, activation, n_layers):
     model = FALS(3, pattern, n_epochs=3, activation=activation, n_layers=n_layers, scoring="exact").fit(X, Y)
     network = model.network_
     weights, biases = ([array.tolist() for array in arrays] for arrays in (network.weights, network.biases))
-    expected = naive.fals_scoring.fals_scores(X.toarray().tolist(), weights, biases, activation, pattern)
+    expected = naive.fals.fals_scores(X.toarray().tolist(), weights, biases, activation, pattern)
     np.testing.assert_allclose(model.scores_, expected, rtol=2e-4)
     assert model.scoring_ == "exact" and model.n_scored_ == 25
     for label in range(3):

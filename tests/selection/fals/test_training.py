@@ -32,7 +32,7 @@ def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, mon
                 for step in (1e-6, -1e-6):
                     moved[number][place] = start[number][place] + step
                     network = moved[:n_layers], moved[n_layers:]
-                    values.append(naive.fals_training.perceptron_loss(rows, labels, *network, activation, l2))
+                    values.append(naive.fals.perceptron_loss(rows, labels, *network, activation, l2))
                 wanted = (values[0] - values[1]) / 2e-6
                 found = mean[place] / 0.1  # the first mean is a tenth of the gradient
                 assert found == pytest.approx(wanted, rel=1e-5, abs=1e-7)

@@ -1,10 +1,10 @@
-"""Bounds of certificates: twins of xmlcore/_kernels/certificate_bounds.py, with dense vectors."""
+"""Certificates of robustness: twins of certificate_bounds.py and certificate_search.py."""
 
 import math
 
 import numpy as np
 
-from naive.plt_factors import log_probability, log_slope
+from naive.plt_search import log_probability, log_slope
 
 
 def cap_maximum(c, u, angle):
@@ -62,3 +62,24 @@ def margin_size(w, b, u, angle):
         return 0.0
     length = math.sqrt(w @ w)
     return abs(b) + min(length, np.abs(w * u).sum() + 2 * math.sin(angle / 2) * length)
+
+
+def certified_angle(nodes, error, x, top, attempts, halvings=40):
+    """Return the angle by which a dense row may turn before another label may beat ``top``, by trying every label."""
+    weights, bias = nodes.weights.toarray().astype(float), nodes.bias.astype(float)
+    u, ours = x / math.sqrt(x @ x), nodes.path(top).tolist()
+    angle = math.pi / 2
+    for label in set(range(len(nodes.leaf_of_label))) - {top}:
+        path = nodes.path(label).tolist()
+        own, theirs = [v for v in ours if v not in path], [v for v in path if v not in ours]
+
+        def holds(t, own=own, theirs=theirs):
+            return certifies(weights, bias, error, nodes.loss, u, own, theirs, t, attempts)
+
+        if not holds(angle):
+            low, high = 0.0, angle
+            for _ in range(halvings):
+                middle = (low + high) / 2
+                low, high = (middle, high) if holds(middle) else (low, middle)
+            angle = low
+    return angle
