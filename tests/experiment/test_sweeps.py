@@ -279,6 +279,19 @@ def test_a_driver_is_stopped_and_started_again(easy, calls, queue):
     assert task.exists() and len(calls) == 4 and task.load().best["C"] == 10.0
 
 
+def test_a_sweep_that_starts_while_it_stops_has_its_trainings(easy, calls, queue):
+    go_on = threading.Event()
+    calls.before = lambda progress: report_until(go_on, progress)
+    first = experiment.Driver(made(easy), queue, owner="me")
+    while not first.jobs:
+        time.sleep(0.01)
+    first.stop()
+    again = experiment.Driver(made(easy), queue, owner="me", after=first)
+    go_on.set()
+    again._thread.join(30)
+    assert again.error is None and not again.failures and made(easy).exists()
+
+
 def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
     task = made(easy)
     queue.pause(owner="a", group=task.key)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import store
@@ -92,6 +92,7 @@ def sweep(
     ValueError, TypeError
         There is no such model, parameter, method or measure, or a value is not accepted.
     """
+    at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)
     wanted = {
         "model": model, "grid": grid, "params": params, "seeds": seeds, "method": method, "measure": measure,
@@ -133,7 +134,7 @@ class Driver:
         made: "SweepSettings",
         queue: "Queue",
         owner: str = "",
-        at_once: "int | Callable[[], float] | None" = None,
+        at_once: int | None = None,
         after: "Driver | None" = None,
         start: bool = True,
     ):
