@@ -61,7 +61,9 @@ def back_off(
     at_most = check_count(at_most, "at_most")
     check_is(rule, Rule, "rule", "a Rule, such as learn() or promise() returns,")
     sets = rule.predict(X)
-    names = _names(rule.model) if names is None else [*map(str, check_list(names, "names", "names of labels"))]
+    fitted = getattr(innermost(rule.model), "label_names_", None)  # the ids, where the model has no names
+    names = (range(rule.n_labels) if fitted is None else fitted) if names is None else names
+    names = [*map(str, check_list(names, "names", "names of labels"))]
     if len(names) != rule.n_labels:
         raise ValueError(f"names has {len(names):,} names, but there are {rule.n_labels:,} labels")
     groups = _of_tree(rule.model, names) if taxonomy is None else _of_taxonomy(names, taxonomy)
@@ -126,11 +128,6 @@ def _joined(one, other, at_most):
             if n + m <= at_most and (n + m not in found or found[n + m][0] > size + more):
                 found[n + m] = size + more, entries + others
     return found
-
-
-def _names(model) -> list[str]:
-    names = getattr(innermost(model), "label_names_", None)
-    return [str(name) for name in (range(innermost(model).n_labels_) if names is None else names)]
 
 
 def _of_tree(model, names) -> _Groups:

@@ -86,9 +86,10 @@ class Reporter:
             return
         with self._lock:
             if phase != self._phase:
-                self._close_phase(now)
+                if self._phase is not None:
+                    self._seconds[self._phase] += now - self._phase_since
                 self._seconds.setdefault(phase, 0.0)
-                self._phase = phase
+                self._phase, self._phase_since = phase, now
                 self.note(phase)
             self._fraction, self._detail = fraction, detail
             self._check_cancel()
@@ -114,12 +115,6 @@ class Reporter:
             now = time.monotonic()
             if now - self._written >= BEAT / 2:
                 self._write(now)
-
-    def _close_phase(self, now):
-        """Add the time since the phase began to its seconds; the next phase begins ``now`` (time.monotonic)."""
-        if self._phase is not None:
-            self._seconds[self._phase] += now - self._phase_since
-        self._phase_since = now
 
     def _check_cancel(self):
         """Raise Cancelled if the job was cancelled or its folder is missing."""
