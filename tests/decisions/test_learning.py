@@ -90,17 +90,9 @@ def test_what_is_no_better_on_the_held_out_rows_is_not_taken():
     model, (X, Y), _ = parts()
     rule = decisions.learn(model, X, Y, "P@1")
     assert (rule.slopes == 1).all() and (rule.offsets == 0).all() and rule.about["value"] == rule.about["plain"]
-
-
-def test_a_measure_that_is_alone_in_a_dict_is_as_its_name():
-    model, (X, Y), _ = parts()
+    assert decisions.learn(model, X, Y, "PSP@2000000000").about["value"] == pytest.approx(1), "no memory is taken by k"
     for measure in ("micro F1", "samples F1", "macro F1@2"):
         assert decisions.learn(model, X, Y, {measure: 2.0}).about == decisions.learn(model, X, Y, measure).about
-
-
-def test_a_k_beyond_all_labels_takes_no_memory():
-    model, (X, Y), _ = parts()
-    assert decisions.learn(model, X, Y, "PSP@2000000000").about["value"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("k", "fill"), [(0, False), (3, False), (3, True)])
@@ -260,7 +252,6 @@ def test_a_wrapped_model_keeps_the_rule_where_it_is_saved(tmp_path):
         ({"measure": "P@1", "inv_ps": np.ones(40)}, "P@1 takes no inv_ps"),
         ({"measure": "macro F1@1" + "0" * 30}, "has a k above"),
         ({"measure": "macro F1", "at_most": True}, "at_most goes with a measure of k labels"),
-        ({"n_candidates": 0}, "n_candidates"),
     ],
 )
 def test_what_cannot_be_learnt_is_said(changes, says):

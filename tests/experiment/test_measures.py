@@ -39,10 +39,3 @@ def test_the_seed_decides(easy):
     )
     pd.testing.assert_frame_equal(one, again)
     assert not one.equals(other)
-
-
-def test_settings_are_checked():
-    with pytest.raises(ValueError, match="n_resamples must be at least 1"):
-        experiment.task("measures", {"run": "x"}, {"n_resamples": 0})
-    with pytest.raises(ValueError, match="measures has no parameter seed: it has n_resamples"):
-        experiment.task("measures", {"run": "x"}, {"seed": 0})

@@ -73,13 +73,6 @@ def test_a_saved_run_comes_back_with_its_model(data):
     assert store.info("runs", key)["dataset"] == "toy"
 
 
-def test_keys_know_defaults_data_and_k(data):
-    key = train("ab" * 16, "PLT").key
-    assert {train("ab" * 16, "PLT", params, 5).key for params in (experiment.full_params("PLT"), {"tol": 0.1})} == {key}
-    others = {train("cd" * 16, "PLT").key, train("ab" * 16, "PLT", {"C": 11}).key, train("ab" * 16, "PLT", None, 6).key}
-    assert len(others) == 3 and key not in others
-
-
 def test_phases_are_reported_in_order_as_parts_of_one_work(data):
     reports = []
     experiment.keep(train(save_dataset(data), "PLT"), lambda *report: reports.append(report))

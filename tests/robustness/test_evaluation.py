@@ -222,14 +222,10 @@ def test_an_attack_follows_the_model_or_the_surrogate(model, data):
 
 
 @pytest.mark.parametrize("changed, error, message", [
-    ({"sigmas": (-0.1,)}, ValueError, "every level in sigmas must be from 0"),
     ({"sigmas": 0.1}, TypeError, "sigmas must be a sequence"),
     ({"sigmas": (0.1, 0.1)}, ValueError, "a level twice"),
     ({"ks": ()}, ValueError, "ks is empty"),
     ({"ks": (1, 1)}, ValueError, "a place twice"),
-    ({"ks": (0,)}, ValueError, "every place in ks must be at least 1"),
-    ({"n_repeats": 0}, ValueError, "n_repeats must be at least 1"),
-    ({"random_state": -1}, ValueError, "random_state must be at least 0"),
     ({"support": "some"}, ValueError, "support must be one of"),
     ({"perturbation": "salt"}, ValueError, "unknown perturbation 'salt'"),
     ({"perturbation": "words"}, ValueError, "reference=X_train"),
