@@ -1,6 +1,5 @@
 """OneVsRest: one linear classifier per label, each trained on all rows; the baseline for few labels."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -8,18 +7,16 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_training import DescentSettings, train_group
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import CHECKED, are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of
 from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
-from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
-from xmlcore.models.plt.scaling import UNIT, as_read, of_features, read_as
-from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree
+from xmlcore.models.plt.scaling import UNIT, as_read, read_as
+from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree, trained
 from xmlcore.models.rows import checked_rows, stacked
-from xmlcore.models.saving import ModelFormatError, check_columns, check_settings, check_types
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
@@ -176,25 +173,16 @@ class OneVsRest(LinearModel):
         X, Y, weights, boosts = weighed_rows(*checked_rows(X, Y), sample_weight, label_weight)
         progress = of_phases(progress, {"Choosing settings": 0.3, PHASE: 1.0})
         choice = self._choice(X, Y, weights, boosts, progress)
-        C = choice.settings["C"]
         every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
         rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)
         alone = np.arange(n_labels, dtype=np.int32)  # each label is a node of its own, without a parent
         x, under = rows.for_kernels(alone, np.full(n_labels, -1, np.int32))
-        n_columns = rows.X.shape[1]
-        descent = DescentSettings(
-            LOSS_NUMBERS[self.loss], np.float32(C), np.float32(self.tol), self.max_iter,
-            np.float32(self.weight_threshold), 0,
-        )  # fmt: skip
+        descent = self._descent(choice.settings | {"loss": self.loss})
 
         def train(block):
             """Train a block of labels: labels and columns of the kept weights, these weights, biases, epochs."""
             first, size = block[0], block[1] - block[0]
-            found = GroupResult(*train_group(x, n_columns, every, under, first, size, descent, first))
-            if np.isnan(found.violation):
-                which = f"label {first}" if size == 1 else f"one of the labels {first} to {block[1] - 1}"
-                raise FloatingPointError(f"training {which} diverged with C={C:g}: use a smaller C")
-            found = of_features(found, size, rows.scaling)
+            found = trained(x, rows, every, under, first, size, descent, first)
             labels, columns, weights = _weights_of(found, size)
             return labels + first, columns, weights, found.bias, found.epochs, size * (found.violation > self.tol)
 
@@ -203,31 +191,14 @@ class OneVsRest(LinearModel):
         labels, columns, weights, bias, epochs, late = zip(
             *run_tasks(train, blocks, sizes, self.n_jobs, progress, PHASE, "blocks of labels")
         )
-        by_label = sp.csr_array(
-            (np.concatenate(weights), (np.concatenate(labels), np.concatenate(columns))), shape=(n_labels, n_columns)
-        )
-        ptr, columns, weights = csr_parts(by_label)
-        self._set_fitted(
-            ptr,
-            columns,
-            weights,
-            np.concatenate(bias),
-            rows.feature_of_column,
-            rows.n_features,
-            self.loss,
-            choice.settings["normalize"],
-        )
+        weights, at = np.concatenate(weights), (np.concatenate(labels), np.concatenate(columns))
+        by_label = sp.csr_array((weights, at), shape=(n_labels, rows.X.shape[1]))
+        read = rows.feature_of_column, rows.n_features, self.loss, choice.settings["normalize"]
+        self._set_fitted(*csr_parts(by_label), np.concatenate(bias), *read)
         self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = max(epochs)
         if any(late):
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(
-                f"{sum(late):,} of {n_labels:,} labels are in blocks that stopped at max_iter={self.max_iter} before "
-                f"tol={self.tol}: raise max_iter, or tol when precision does not change",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            self._warn_unconverged(f"{sum(late):,} of {n_labels:,} labels are in blocks that")
 
     def _choice(self, X, Y, weights, boosts, progress) -> Choice:
         """Return C and how rows are scaled, as given or chosen, and the trials by which they were chosen."""
@@ -369,17 +340,11 @@ class OneVsRest(LinearModel):
             "weights": weights,
             "intercept": self.intercept_,
         }
-        values = {"n_features": self.n_features_in_, "loss": self.loss_, "n_iter": self.n_iter_}
-        values |= {"settings": self.settings_, "trials": self._trials}
-        return values, arrays
+        return self._values(), arrays
 
     def _restore(self, values, arrays):
-        for name, least in (("n_features", 1), ("n_iter", 0)):
-            check_count(values[name], name, least=least, most=INT32_MAX)
-        if not isinstance(values["loss"], str) or values["loss"] not in LOSSES:
-            raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSSES)}")
         feature_of_column = arrays["feature_of_column"]
-        check_columns(feature_of_column, values["n_features"])
+        self._restore_values(values, feature_of_column)
         check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})
         ptr, columns, weights, intercept = (arrays[name] for name in WEIGHTS)
         if not (
@@ -391,15 +356,10 @@ class OneVsRest(LinearModel):
             and not np.isnan(intercept).any()
         ):
             raise ModelFormatError(INVALID)
-        settings, self._trials = check_settings(values["settings"], values["trials"], CHOSEN, PARAMETERS)
-        self._set_fitted(
-            ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"],
-            settings["normalize"],
-        )  # fmt: skip
+        read = feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
+        self._set_fitted(ptr, columns, weights, intercept, *read)
         if not are_rising_lists(ptr, self.coef_.indices, self.n_features_in_):  # a label has a feature twice
             raise ModelFormatError(INVALID)
-        self.settings_ = settings
-        self.n_iter_ = values["n_iter"]
 
 
 def sigmoid(margins):

@@ -16,7 +16,6 @@ from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays, write_arrays
 from xmlcore.arrays import ONE_LIST, are_rising_lists
 from xmlcore.label_names import check_label_names
-from xmlcore.parameters import AUTO
 from xmlcore.validation import check_count
 from xmlcore.versions import refusal
 
@@ -257,21 +256,6 @@ def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "Multi
     model._check_params()
     model._set_state(description["values"], arrays)
     return model
-
-
-def check_settings(settings, trials, names, parameters) -> tuple[dict, list[dict]]:
-    """Check and return the settings that a saved model was fitted with, and the trials by which they were chosen."""
-    if not isinstance(settings, dict) or set(settings) != set(names) or AUTO in settings.values():
-        raise ModelFormatError(f"the settings {settings!r:.200} lack a value of {', '.join(names)}")
-    checks = {parameter.name: parameter for parameter in parameters}
-    try:
-        for name, value in settings.items():
-            checks[name].check(value)
-    except (ValueError, TypeError) as error:
-        raise ModelFormatError(f"its settings are invalid: {error}") from error
-    if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
-        raise ModelFormatError("its trials are no list of dicts")
-    return settings, trials
 
 
 def check_types(arrays, types):

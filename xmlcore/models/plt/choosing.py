@@ -1,14 +1,17 @@
 """Choose the settings of a label tree that are "auto", by a few trials on samples of the training rows."""
 
 import math
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore._kernels.plt_training import DescentSettings
 from xmlcore.first_use import pd
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.building import has_one_level
+from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.parameters import BEST, FAST
 from xmlcore.models.plt.scaling import BY_COLUMN, IDF, possible_scalings, scalings_of
 from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes
@@ -26,11 +29,13 @@ from xmlcore.models.plt.trials import (
     trials_of_labels,
 )
 from xmlcore.models.rows import checked_rows
+from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.models.weights import TakesWeights, weighed_rows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, silent, to_progress
 from xmlcore.ranking import KS
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix
+from xmlcore.validation import INT32_MAX, check_count
 
 # Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
@@ -127,6 +132,44 @@ class LinearModel(TakesWeights):
     def _choice(self, X, Y, weights, boosts, progress) -> Choice:
         """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
         raise NotImplementedError
+
+    def _descent(self, settings: dict, seed: int = 0) -> DescentSettings:
+        """Return the settings by which classifiers are trained."""
+        loss, least = LOSS_NUMBERS[settings["loss"]], np.float32(self.weight_threshold)
+        return DescentSettings(loss, np.float32(settings["C"]), np.float32(self.tol), self.max_iter, least, seed)
+
+    def _warn_unconverged(self, late: str, where: str = "") -> None:
+        """Warn when classifiers stopped at ``max_iter``."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"{late} stopped at max_iter={self.max_iter} before tol={self.tol}{where}: raise max_iter, or tol when "
+            "precision does not change",
+            ConvergenceWarning,
+            stacklevel=6,  # shows the line that called fit
+        )
+
+    def _values(self) -> dict[str, Any]:
+        """Return the values that are saved of every linear model."""
+        values = {"n_features": self.n_features_in_, "loss": self.loss_, "n_iter": self.n_iter_}
+        return values | {"settings": self.settings_, "trials": self._trials}
+
+    def _restore_values(self, values: dict, feature_of_column: np.ndarray) -> None:
+        """Check the values that :meth:`_values` returned, and keep those of the choice of settings."""
+        for name, least in (("n_features", 1), ("n_iter", 0)):
+            check_count(values[name], name, least=least, most=INT32_MAX)
+        if values["loss"] not in LOSS_NUMBERS:
+            raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSS_NUMBERS)}")
+        check_columns(feature_of_column, values["n_features"])
+        settings, trials = values["settings"], values["trials"]
+        if not isinstance(settings, dict) or set(settings) != set(self._SETTINGS) or AUTO in settings.values():
+            raise ModelFormatError(f"the settings {settings!r:.200} lack a value of {', '.join(self._SETTINGS)}")
+        for parameter in self.PARAMETERS:
+            if parameter.name in settings:
+                parameter.check(settings[parameter.name])
+        if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
+            raise ModelFormatError("its trials are no list of dicts")
+        self.settings_, self._trials, self.n_iter_ = settings, trials, values["n_iter"]
 
 
 def choose(

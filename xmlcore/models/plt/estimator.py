@@ -25,25 +25,22 @@ from xmlcore.models.plt.linear_nodes import (
     path_gradients,
 )
 from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
-from xmlcore.models.plt.saving import state_of, trees_of
+from xmlcore.models.plt.saving import arrays_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.shapes import differ_by_seed, different_trees, trees_asked_for
 from xmlcore.models.plt.training import (
     CHOOSING,
     SHARES,
-    DescentSettings,
     RowsOfTree,
     count_weights,
     part_of_trees,
     train_tree,
     warn_equal_trees,
-    warn_unconverged,
 )
 from xmlcore.models.plt.trials import NAMES
 from xmlcore.models.plt.warming import pieces_of
 from xmlcore.models.rows import checked_rows, stacked
-from xmlcore.models.saving import check_settings
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import AUTO, described
@@ -173,7 +170,11 @@ class PLT(LinearModel):
             for scaling in sorted(set(turns), key=lambda scaling: scaling == turns[-1])  # the last one needs no copy
         }
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
-        warn_unconverged(self, self._train_trees(trees, choice, entropy, progress))
+        stats = self._train_trees(trees, choice, entropy, progress)
+        late = stats[stats[:, 2] == 0]
+        if late.size:
+            depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
+            self._warn_unconverged(f"{len(late)} of {len(stats)} sibling groups", f" ({depths})")
 
     def _train_trees(self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress) -> np.ndarray:
         """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
@@ -184,8 +185,7 @@ class PLT(LinearModel):
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
             report = part_of_trees(progress, place, len(numbered))
             tree = self._built_tree(rows, settings, tree_seed, label_rows[id(rows)], report)
-            node_settings = self._node_settings(settings, node_seed)
-            made.append((tree, *train_tree(rows, tree, node_settings, self.n_jobs, report)))
+            made.append((tree, *train_tree(rows, tree, self._descent(settings, node_seed), self.n_jobs, report)))
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
         self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings)
@@ -347,17 +347,6 @@ class PLT(LinearModel):
         )
         return tree.collapsed(self.collapse_layers, 1 if is_huffman else max_leaf_labels)
 
-    def _node_settings(self, settings, seed) -> DescentSettings:
-        """Return the settings by which the nodes of a tree are trained."""
-        return DescentSettings(
-            LOSS_NUMBERS[settings["loss"]],
-            np.float32(settings["C"]),
-            np.float32(self.tol),
-            self.max_iter,
-            np.float32(self.weight_threshold),
-            seed,
-        )
-
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, settings):
         self.loss_, self.normalize_ = settings["loss"], read_as(settings["normalize"])
         self.feature_of_column_ = feature_of_column
@@ -402,15 +391,13 @@ class PLT(LinearModel):
         search.run_rare_kernels(search.take(csr_parts(check_features(X)), (0, len(X))), len(X))
 
     def _state(self):
-        return state_of(self)
+        return self._values() | {"n_labels": self.n_labels_, "n_trees": len(self.fitted_)}, arrays_of(self)
 
     def _restore(self, values, arrays):
-        trees, fitted = trees_of(values, arrays)
-        feature_of_column = arrays["feature_of_column"]
-        settings, self._trials = check_settings(values["settings"], values["trials"], NAMES, PARAMETERS)
-        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], settings)
-        self.settings_ = settings
-        self.n_iter_ = values["n_iter"]
+        feature_of_column, n_labels = arrays["feature_of_column"], values["n_labels"]
+        self._restore_values(values, feature_of_column)
+        trees, fitted = trees_of(arrays, feature_of_column.size, n_labels, values["n_trees"])
+        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], n_labels, self.settings_)
 
     def __getstate__(self):
         """Return what is pickled: all but the linear nodes and the search, which are made again when needed."""

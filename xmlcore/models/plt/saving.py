@@ -5,12 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from xmlcore._kernels.lanes import LANES
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, TreeArrays
 from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, rises
 from xmlcore.models.plt.label_tree import LabelTree
-from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.training import with_index
-from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_types
+from xmlcore.models.saving import check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -21,36 +20,26 @@ DTYPES = dict(
 SAVED = (*DTYPES, "root_group")  # Names of the arrays and the number that are saved of each tree.
 
 
-def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the fitted state of a PLT: values that JSON can hold, and arrays, by name."""
+def arrays_of(model) -> dict[str, np.ndarray]:
+    """Return the arrays of a fitted PLT by name."""
     arrays = {"feature_of_column": model.feature_of_column_}
     for number, fitted in enumerate(model.fitted_):
         for name in SAVED:
             arrays[f"tree{number}.{name}"] = np.asarray(getattr(fitted, name))
-    values = {
-        "n_features": model.n_features_in_,
-        "n_labels": model.n_labels_,
-        "n_iter": model.n_iter_,
-        "n_trees": len(model.fitted_),
-        "loss": model.loss_,
-        "settings": model.settings_,
-        "trials": model._trials,
-    }
-    return values, arrays
+    return arrays
 
 
-def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTree], list]:
-    """Check the values and arrays that :func:`state_of` returned, and return the label trees and their TreeArrays."""
-    for name in ("n_features", "n_labels", "n_iter", "n_trees"):
-        check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
-    if not isinstance(values["loss"], str) or values["loss"] not in LOSS_NUMBERS:
-        raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSS_NUMBERS)}")
-    check_columns(arrays["feature_of_column"], values["n_features"])
+def trees_of(
+    arrays: dict[str, np.ndarray], n_columns: int, n_labels: int, n_trees: int
+) -> tuple[list[LabelTree], list[TreeArrays]]:
+    """Check the arrays that :func:`arrays_of` returned, and return the label trees and their arrays."""
+    for name, value in (("n_labels", n_labels), ("n_trees", n_trees)):
+        check_count(value, name, most=INT32_MAX)
     trees, fitted = [], []
-    for number in range(values["n_trees"]):
+    for number in range(n_trees):
         parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
         parts["root_group"] = int(parts["root_group"])
-        _check_arrays(SimpleNamespace(**parts), arrays["feature_of_column"].size, values["n_labels"])
+        _check_arrays(SimpleNamespace(**parts), n_columns, n_labels)
         trees.append(LabelTree(parts["parent"], parts["label"]))
         fitted.append(with_index(trees[-1], **parts))
     return trees, fitted

@@ -72,6 +72,14 @@ class GroupResult(NamedTuple):
     violation: float
 
 
+def trained(x, rows: RowsOfTree, own, under, first: int, size: int, settings, number: int) -> GroupResult:
+    """Train the classifiers of ``size`` siblings from ``first`` on, on their own rows."""
+    found = GroupResult(*train_group(x, rows.X.shape[1], own, under, first, size, settings, number))
+    if np.isnan(found.violation):
+        raise FloatingPointError(f"training a classifier diverged with C={settings.C:g}: use a smaller C")
+    return of_features(found, size, rows.scaling)
+
+
 def train_tree(
     rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
 ) -> tuple[TreeArrays, np.ndarray]:
@@ -84,11 +92,7 @@ def train_tree(
     def train(group):
         parent = group.parent
         own = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
-        result = train_group(x, X.shape[1], own, under, group.first, group.size, settings, group.number)
-        trained = GroupResult(*result)
-        if np.isnan(trained.violation):
-            raise FloatingPointError(f"training a node diverged with C={settings.C:g}: use a smaller C")
-        return of_features(trained, group.size, rows.scaling)
+        return trained(x, rows, own, under, group.first, group.size, settings, group.number)
 
     costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
     results = run_tasks(train, groups, costs, n_jobs, progress, NODES, "groups of siblings")
@@ -188,20 +192,5 @@ def warn_equal_trees(model, n_trees: int) -> None:
             f"{which} gives {n_trees} trees of one shape, which differ in nothing but the "
             "order in which rows are visited, or in the scaling of rows: one tree takes a part of the time and memory",
             UserWarning,
-            stacklevel=6,  # shows the line that called fit
-        )
-
-
-def warn_unconverged(model, stats) -> None:
-    """Warn when node classifiers of a PLT stopped at ``max_iter``."""
-    late = stats[stats[:, 2] == 0]
-    if late.size:
-        from sklearn.exceptions import ConvergenceWarning
-
-        depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
-        warnings.warn(
-            f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={model.max_iter} before tol={model.tol} "
-            f"({depths}): raise max_iter, or tol when precision does not change",
-            ConvergenceWarning,
             stacklevel=6,  # shows the line that called fit
         )
