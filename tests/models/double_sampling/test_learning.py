@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from xmlcore import DoubleSampling
 from xmlcore.models.base import warm_up
-from xmlcore.models.double_sampling import candidates, estimator, learning, sampling
+from xmlcore.models.double_sampling import candidates, learning, sampling
 
 
 def risk_of_twin(model, sample, rows, labels, leave_one_out=True, extended=False):
@@ -31,7 +31,7 @@ def test_classes_of_one_row_are_not_compared_with_each_other(adversaries, monkey
     X, _, labels = problem(n=50, n_terms=30, n_classes=12, most=3)
     learnt, learn = [], learning.learn
     monkeypatch.setattr(
-        estimator, "learn", lambda params, *given: learnt.append([g.copy() for g in given]) or learn(params, *given)
+        learning, "learn", lambda params, *given: learnt.append([g.copy() for g in given]) or learn(params, *given)
     )
     params = {"adversaries": adversaries, "n_adversarial": 6, "examples_per_class": 5}
     _, (_, sample, differences, signs) = recorded(monkeypatch, X, binary(labels, 12), **params)

@@ -16,10 +16,10 @@ from xmlcore.models.double_sampling.inputs import (
     some_rows,
     without_negative,
 )
-from xmlcore.models.double_sampling.learning import fitted_values, learn, learn_more, make_pairs, names_of_features
+from xmlcore.models.double_sampling.learning import LEARNING, fitted_values, learn_more, learnt, names_of_features
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
-from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, draw_sample, stream_seed
+from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, stream_seed
 from xmlcore.models.rows import columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
@@ -33,7 +33,7 @@ SHARES = {  # of the time of a training, roughly
     PHASE: 1.5,
     "Finding adversaries": 0.6,
     "Features of pairs": 0.3,
-    "Learning from pairs of a row and a label": 0.05,
+    LEARNING: 0.05,
 }
 MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranked at a time: they take some 60 MB
 
@@ -196,13 +196,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
         tree = None
         if self.candidates_from == "plt":
             tree, data = self._fit_trees(data, entropy, progress)
-        sample = draw_sample(self, data, entropy, progress)
-        pairs, signs, sample = make_pairs(self, data, sample, progress)
-        progress("Learning from pairs of a row and a label", 0.0, f"{signs.size:,} pairs")
-        function = learn(self, pairs, signs)
-        progress("Learning from pairs of a row and a label", 1.0, f"{signs.size:,} pairs")
-        sampled_size = np.bincount(sample.classes, minlength=Y.shape[1]).astype(np.int64)
-        values = fitted_values(self, X, Y, X.shape[0], n_unlabelled, signs.size)
+        function, n_pairs, sampled_size = learnt(self, data, entropy, progress)
+        values = fitted_values(self, X, Y, X.shape[0], n_unlabelled, n_pairs)
         self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
 
     def _learn_more(self, X, Y, progress):
@@ -210,7 +205,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
             raise ValueError(
                 "a label tree cannot learn further rows: fit the model to all rows, or with candidates_from='centroids'"
             )
-        if self.fitted_with_ != (self.distance, self.weighting, self.features):
+        if any(getattr(self, name) != self._values[name] for name in ("distance", "weighting", "features")):
             raise ValueError("distance, weighting or features were changed after fit: fit the model to all rows")
         X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))
         self._set_fitted(*learn_more(self, X, Y, n_unlabelled, self._entropy(), progress))
@@ -342,6 +337,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     def _set_fitted(self, classes, index, more, tree, function, sampled_size, values):
         """Set the fitted attributes, after training or from a saved model."""
+        self._classes, self._values = classes, values
         self.feature_of_column_ = classes.feature_of_column
         self.document_counts_, self.class_size_ = classes.document_counts, classes.class_size
         self.sampled_size_ = sampled_size
@@ -350,7 +346,6 @@ class DoubleSampling(TakesWeights, LearnsMore):
         self.feature_names_ = names_of_features(values["features"], tree is not None)
         has_tree_feature = tree is not None and values["features"] == "extended"
         self.ranker_ = ClassRanker(index, more, tree, has_tree_feature, self.weights_)
-        self.fitted_with_ = values["distance"], values["weighting"], values["features"]
         self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
         self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]

@@ -147,48 +147,46 @@ def _learner(params):
     )
 
 
+LEARNING = "Learning from pairs of a row and a label"
 MORE_ROWS = 5  # number of the random stream of rows that are added; sampling.py has those before
+
+
+def learnt(params, data: RowsToSample, entropy: int, progress: Progress) -> tuple[LinearFunction, int, np.ndarray]:
+    """Draw examples, and learn f from their pairs; also return the number of pairs, and of examples of each class."""
+    pairs, signs, sample = make_pairs(params, data, draw_sample(params, data, entropy, progress), progress)
+    progress(LEARNING, 0.0, f"{signs.size:,} pairs")
+    function = learn(params, pairs, signs)
+    progress(LEARNING, 1.0, f"{signs.size:,} pairs")
+    return function, signs.size, np.bincount(sample.classes, minlength=data.Y.shape[1]).astype(np.int64)
 
 
 def learn_more(model, X, Y, n_unlabelled: int, entropy: int, progress: Progress) -> tuple:
     """Return the fitted state of a model after it has learnt further rows: the arguments of its ``_set_fitted``."""
-    old = fitted_classes(model)
+    old = model._classes
     new = by_frequency(X)
     x = in_columns(csr_parts(X), columns_of(new, X.shape[1]))
     classes = added_classes(old, ClassTerms.of(x, Y, new, model.n_jobs, progress))
     x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
     data = RowsToSample.of(model, x, Y, classes)
     function = LinearFunction(model.weights_, model.feature_scale_, model.empirical_risk_)
-    n_pairs, sampled = model.n_pairs_, np.zeros(Y.shape[1], np.int64)
-    sampled[: model.sampled_size_.size] = model.sampled_size_
+    n_pairs, sampled = model.n_pairs_, np.pad(model.sampled_size_, (0, Y.shape[1] - model.sampled_size_.size))
     seed = int(np.random.SeedSequence([stream_seed(entropy, MORE_ROWS), old.n_rows]).generate_state(1, np.uint32)[0])
     try:
-        pairs, signs, sample = make_pairs(model, data, draw_sample(model, data, seed, progress), progress)
-    except NoExampleError:
-        pass  # few rows may give no pair: f stays as it is, and the sums of the labels have changed
-    else:
-        progress("Learning from pairs of a row and a label", 0.0, f"{signs.size:,} pairs")
-        function = averaged(function, n_pairs, learn(model, pairs, signs), signs.size)
-        n_pairs += signs.size
-        sampled += np.bincount(sample.classes, minlength=Y.shape[1])
-    progress("Learning from pairs of a row and a label", 1.0, f"{n_pairs:,} pairs")
+        new_function, n_new, drawn = learnt(model, data, seed, progress)
+        function, n_pairs, sampled = averaged(function, n_pairs, new_function, n_new), n_pairs + n_new, sampled + drawn
+    except NoExampleError:  # few rows may give no pair: f stays as it is, and the sums of the labels have changed
+        progress(LEARNING, 1.0, "no pairs")
     values = fitted_values(model, X, Y, classes.n_rows, model.n_unlabelled_ + n_unlabelled, n_pairs)
     return classes, data.index, data.more, None, function, sampled, values
 
 
+VALUES = ("distance", "weighting", "features", "n_features", "n_labels", "n_rows", "n_unlabelled", "n_pairs")
+
+
 def fitted_values(model, X, Y, n_rows: int, n_unlabelled: int, n_pairs: int) -> dict:
     """Return the numbers and words that a fitted model knows of its training."""
-    values = {name: getattr(model, name) for name in ("distance", "weighting", "features")}
-    values |= {"n_features": X.shape[1], "n_labels": Y.shape[1], "n_rows": n_rows}
-    return values | {"n_unlabelled": n_unlabelled, "n_pairs": n_pairs}
-
-
-def fitted_classes(model) -> ClassTerms:
-    index = model.ranker_.index
-    return ClassTerms(
-        model.feature_of_column_, index.ptr, index.classes, index.sums, model.document_counts_, model.class_size_,
-        model.n_rows_,
-    )  # fmt: skip
+    numbers = X.shape[1], Y.shape[1], n_rows, n_unlabelled, n_pairs
+    return dict(zip(VALUES, (model.distance, model.weighting, model.features, *numbers), strict=True))
 
 
 def added_classes(old: ClassTerms, new: ClassTerms) -> ClassTerms:

@@ -4,7 +4,7 @@ import numpy as np
 
 from xmlcore.models.double_sampling.candidates import TreeCandidates
 from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_postings
-from xmlcore.models.double_sampling.learning import LinearFunction, names_of_features
+from xmlcore.models.double_sampling.learning import VALUES, LinearFunction, names_of_features
 from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
 from xmlcore.models.saving import ModelFormatError, check_columns, check_types
 from xmlcore.validation import INT32_MAX, check_count
@@ -21,45 +21,22 @@ ARRAYS = {
     "weights": ("float64", 1),
     "scale": ("float64", 1),
 }
+OF_CLASSES = ClassTerms._fields[:-1]  # those of the sums of the classes
 
 
 def state(model) -> tuple[dict, dict[str, np.ndarray]]:
     """Return the fitted state of a DoubleSampling: values for JSON, and arrays."""
-    ranker, (distance, weighting, features) = model.ranker_, model.fitted_with_
-    arrays = {
-        "feature_of_column": model.feature_of_column_,
-        "ptr": ranker.index.ptr,
-        "classes": ranker.index.classes,
-        "sums": ranker.index.sums,
-        "document_counts": model.document_counts_,
-        "class_size": model.class_size_,
-        "sampled_size": model.sampled_size_,
-        "weights": model.weights_,
-        "scale": model.feature_scale_,
-    }
-    values = {
-        "n_features": model.n_features_in_,
-        "n_labels": model.n_labels_,
-        "n_rows": model.n_rows_,
-        "n_unlabelled": model.n_unlabelled_,
-        "n_pairs": model.n_pairs_,
-        "empirical_risk": model.empirical_risk_,
-        "distance": distance,
-        "weighting": weighting,
-        "features": features,
-        "tree": None,
-    }
-    if ranker.tree is not None:
-        values["tree"], tree_arrays = ranker.tree.state()
-        arrays |= tree_arrays
-    return values, arrays
+    arrays = {name: getattr(model._classes, name) for name in OF_CLASSES}
+    arrays |= {"sampled_size": model.sampled_size_, "weights": model.weights_, "scale": model.feature_scale_}
+    tree, of_tree = (None, {}) if model.ranker_.tree is None else model.ranker_.tree.state()
+    return model._values | {"empirical_risk": model.empirical_risk_, "tree": tree}, arrays | of_tree
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
     """Check a saved state, and return the arguments of ``DoubleSampling._set_fitted``."""
     _check_values(values)
     _check_arrays(values, arrays)
-    classes = ClassTerms(*(arrays[name] for name in ClassTerms._fields[:-1]), n_rows=values["n_rows"])
+    classes = ClassTerms(*(arrays[name] for name in OF_CLASSES), n_rows=values["n_rows"])
     index = classes.index(values["distance"], values["weighting"])
     more = classes.more(index, values["weighting"]) if values["features"] == "extended" else NO_MORE
     tree = values["tree"]
@@ -68,7 +45,7 @@ def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
         if tree.plt.n_features_in_ != max(1, classes.feature_of_column.size):
             raise ModelFormatError("its label tree has other features than the model: the file was damaged")
     function = LinearFunction(arrays["weights"], arrays["scale"], values["empirical_risk"])
-    return classes, index, more, tree, function, arrays["sampled_size"], values
+    return classes, index, more, tree, function, arrays["sampled_size"], {name: values[name] for name in VALUES}
 
 
 def _check_values(values):
