@@ -12,6 +12,7 @@ from xmlcore.validation import INT32_MAX, check_count
 
 # The end of error messages about the order of nodes.
 RENUMBER = "LabelTree.from_parents accepts nodes in any order and renumbers them"
+SHOWN = 8  # indices of a place in nested lists that an error message has, the last ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,12 +89,8 @@ class LabelTree:
         _check_parents(parents)
         reached = breadth_first(parents.astype(np.int32))
         if reached.size < parents.size:
-            circle = _circle(parents, reached)
-            shown = " -> ".join(str(v) for v in circle[:6])
-            raise ValueError(
-                f"nodes {shown} -> {circle[0] if len(circle) <= 6 else '...'} are in a circle: following the parents "
-                "must lead to the root"
-            )
+            lost = np.setdiff1d(np.arange(parents.size), reached)[0]
+            raise ValueError(f"node {lost} is in a circle, or below one: following the parents must lead to the root")
         _check_leaves(parents, labels)
         parents = parents.astype(np.int32)
         n_children = _n_children(parents)
@@ -136,34 +133,23 @@ class LabelTree:
         """
         if not _is_group(groups):
             raise TypeError(f"a nested tree is a list of label ids and lists of them, not {groups!r:.200}")
-        parents, labels = [-1], [-1]
-        place = [-1]  # indices that lead to the current item: [1, 0] is the first item of the second group
-        places = {}  # label -> its place as text, for error messages
-        stack = [(0, groups, iter(groups))]
-        open_groups = {id(groups)}
-        end = object()
-        while stack:
-            node, group, items = stack[-1]
-            item = next(items, end)
-            if item is end:
-                if place[-1] < 0:
-                    raise ValueError(f"the list {_where(place[:-1])} is empty: leave it out")
-                open_groups.discard(id(group))
-                stack.pop()
-                place.pop()
-                continue
-            place[-1] += 1
-            parents.append(node)
-            if _is_group(item):
-                if id(item) in open_groups:
-                    raise ValueError(f"the list {_where(place)} contains itself")
-                open_groups.add(id(item))
-                stack.append((len(labels), item, iter(item)))
-                labels.append(-1)
-                place.append(-1)
-                continue
-            labels.append(_label_of(item, _where(place), places))
-            places[labels[-1]] = _where(place)
+        parents, labels, places = [-1], [-1], {}  # of each label its place, for error messages
+        level, seen = [(0, groups, ())], {id(groups): groups}  # lists with their nodes and places: the indices to them
+        while level:
+            below = []
+            for node, group, where in level:
+                if len(group) == 0:
+                    raise ValueError(f"the list {_where(where)} is empty: leave it out")
+                for i, item in enumerate(group):
+                    item, place = _unwrapped(item, (*where, i), seen)
+                    parents.append(node)
+                    if _is_group(item):
+                        below.append((len(labels), item, place))
+                        labels.append(-1)
+                    else:
+                        labels.append(_label_of(item, _where(place), places))
+                        places[labels[-1]] = _where(place)
+            level = below
         if max(places) >= len(places):
             missing = next(j for j in range(len(places)) if j not in places)
             raise ValueError(
@@ -345,19 +331,6 @@ def _check_leaves(parent, label):
         )
 
 
-def _circle(parent, reached):
-    """Return the nodes of a circle, each followed by its parent; ``reached`` are the nodes under the root."""
-    lost = np.ones(parent.size, bool)
-    lost[reached] = False
-    v = int(np.flatnonzero(lost)[0])
-    place, path = {}, []
-    while v not in place:
-        place[v] = len(path)
-        path.append(v)
-        v = int(parent[v])
-    return path[place[v] :]
-
-
 def _label_of(item, where, places) -> int:
     """Return an item of a nested tree as a label, which is none of those in ``places``."""
     if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
@@ -369,6 +342,18 @@ def _label_of(item, where, places) -> int:
     return int(item)
 
 
+def _unwrapped(item, place, seen) -> tuple:
+    """Return an item of a nested tree, or the item in lists of one item, and its place."""
+    while _is_group(item):
+        if id(item) in seen:
+            raise ValueError(f"the list {_where(place)} contains itself, or occurs twice")
+        seen[id(item)] = item
+        if len(item) != 1:
+            break
+        item, place = next(iter(item)), (*place, 0)
+    return item, place[-SHOWN - 1 :]
+
+
 def _is_group(item):
     """Return whether an item of a nested tree is a list, and so an inner node."""
     if isinstance(item, np.ndarray):
@@ -377,8 +362,8 @@ def _is_group(item):
 
 
 def _where(place):
-    """Return the place of an item in nested lists as text, such as ``at [1][0]``; at most the last 8 indices."""
+    """Return the place of an item in nested lists as text, such as ``at [1][0]``."""
     if not place:
         return "given"
-    shown = "".join(f"[{i}]" for i in place[-8:])
-    return f"at {'...' if len(place) > 8 else ''}{shown}"
+    shown = "".join(f"[{i}]" for i in place[-SHOWN:])
+    return f"at {'...' if len(place) > SHOWN else ''}{shown}"

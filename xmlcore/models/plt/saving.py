@@ -39,37 +39,22 @@ def trees_of(
     for number in range(n_trees):
         parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
         parts["root_group"] = int(parts["root_group"])
-        _check_arrays(SimpleNamespace(**parts), n_columns, n_labels)
+        check_types(parts, {name: (dtype, 1) for name, dtype in DTYPES.items()})
         trees.append(LabelTree(parts["parent"], parts["label"]))
+        _check_arrays(SimpleNamespace(**parts), n_columns, n_labels)
         fitted.append(with_index(trees[-1], **parts))
     return trees, fitted
 
 
 def _check_arrays(arrays, n_columns, n_labels):
-    """Raise ModelFormatError unless the arrays are a tree and every index is in range: kernels do not check this."""
-    check_types(vars(arrays), {name: (dtype, 1) for name, dtype in DTYPES.items()})
+    """Raise ModelFormatError unless the arrays fit their tree and every index is in range; kernels check nothing."""
     check_parts(
         {
-            "the tree": lambda: _is_tree(arrays, n_labels),
+            "the labels": lambda: np.count_nonzero(arrays.label >= 0) == n_labels,
+            "the biases": lambda: arrays.bias.size == arrays.label.size and not np.isnan(arrays.bias).any(),
             "the groups of siblings": lambda: _is_partition(arrays),
             "the weights": lambda: _are_weights(arrays, n_columns),
         }
-    )
-
-
-def _is_tree(arrays, n_labels):
-    """Return whether parents and labels are a tree in breadth-first order with one leaf per label."""
-    n, parent = arrays.label.size, arrays.parent
-    leaves = np.flatnonzero(arrays.label >= 0)
-    return (
-        n > 1
-        and leaves.size == n_labels  # checked first, because the other checks take memory for n_labels
-        and parent.size == arrays.bias.size == n
-        and parent[0] == -1
-        and bool((parent[1:] >= 0).all() and (parent[1:] < np.arange(1, n)).all() and (np.diff(parent) >= 0).all())
-        and np.array_equal(np.sort(arrays.label[leaves]), np.arange(n_labels))
-        and np.array_equal(leaves, np.setdiff1d(np.arange(n), parent))  # leaves are the nodes without children
-        and not np.isnan(arrays.bias).any()
     )
 
 
