@@ -4,62 +4,68 @@ import re
 
 from xmlcore.wording import hundredths
 
-_LOAD_ROWS = """from xmlcore import load_model
+_LOAD = """```python
+from xmlcore import load_model
 model = load_model("model.zip")  # or what this file is called
-model.predict_topk(X, k=5)  # rows with the features of the training data, in the same order"""
-_LOAD_TEXTS = """from xmlcore import load_model
-model = load_model("model.zip")  # or what this file is called
-model.suggest(["A text to label"], k=5)"""
+{}
+```
+
+Or behind a URL: `xmlcore serve model.zip`
+"""
+_ROWS = "model.predict_topk(X, k=5)  # rows with the features of the training data, in the same order"
+_TEXTS = 'model.suggest(["A text to label"], k=5)'
 _DECIDED = """
 from xmlcore.decisions import rule_of
 rule_of(model).probabilities({})  # the deciding P of what predict returns; predict_proba has that of scores"""
+# Sections with a table of names and values: their titles, and the parts of the card.
+_SECTIONS = {
+    "Parameters": "parameters",
+    "Chosen by the model": "chosen",
+    "Times": "times",
+    "Size": "size",
+    "Versions": "versions",
+}
 
 
 def card_text(card: dict, is_text: bool, decision: str, has_rule: bool) -> str:
-    data = _dict(card.get("data"))
-    lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", ""]
     takes = "texts" if is_text else f"rows of {_count(card.get('features'))} features"
-    lines += [f"A model of the class {_inline(card.get('model'))}. It takes {takes} and ranks "
-              f"{_count(card.get('labels'))} labels. `predict` returns {_inline(decision)}."]  # fmt: skip
-    lines += ["", "## Load it", "", "```python"]
-    code = _LOAD_TEXTS if is_text else _LOAD_ROWS
+    code = _TEXTS if is_text else _ROWS
     code += _DECIDED.format('["A text to label"]' if is_text else "X") if has_rule else ""
-    lines += [code, "```", "", "Or behind a URL: `xmlcore serve model.zip`", ""]
-    if data:
-        known = {name: value for name, value in data.items() if value not in ("", None)}
-        lines += ["## Data", "", *_table(("what", "value"), known.items())]
+    lines = [f"# {_inline(card.get('name') or card.get('model') or 'Model')}", "",
+             f"A model of the class {_inline(card.get('model'))}. It takes {takes} and ranks "
+             f"{_count(card.get('labels'))} labels. `predict` returns {_inline(decision)}.",
+             "", "## Load it", "", _LOAD.format(code)]  # fmt: skip
+    known = {name: value for name, value in _dict(card.get("data")).items() if value not in ("", None)}
+    lines += _section("Data", ("what", "value"), known.items())
     listed = card.get("measures")
-    measures = [line for line in listed if isinstance(line, dict)] if isinstance(listed, list) else []
-    if measures:
-        lines += ["## Measures", "", "On the test rows, in %; in brackets 95 % intervals over test rows.", ""]
-        lines += _measures(measures)
-    decided = _dict(card.get("decided"))
-    if decided:
-        values = [(name, value if name == "labels" else _percent(value)) for name, value in decided.items()]
-        lines += ["## Labels that predict returns", "", "On the test rows: their number for a row, the rest in %.", ""]
-        lines += _table(("measure", "value"), values)
-    for title, part in (("Parameters", "parameters"), ("Chosen by the model", "chosen"), ("Times", "times"),
-                        ("Size", "size"), ("Versions", "versions")):  # fmt: skip
-        values = _dict(card.get(part))
-        if values:
-            lines += [f"## {title}", "", *_table(("name", "value"), values.items())]
-    if card.get("created"):
-        lines += [f"Made at {_inline(card['created'])}.", ""]
-    return "\n".join(lines)
+    measures = _measures([line for line in listed if isinstance(line, dict)] if isinstance(listed, list) else [])
+    lines += _section("Measures", *measures, "On the test rows, in %; in brackets 95 % intervals over test rows.")
+    decided = _dict(card.get("decided")).items()
+    values = [(name, value if name == "labels" else _percent(value)) for name, value in decided]
+    note = "On the test rows: their number for a row, the rest in %."
+    lines += _section("Labels that predict returns", ("measure", "value"), values, note)
+    for title, part in _SECTIONS.items():
+        lines += _section(title, ("name", "value"), _dict(card.get(part)).items())
+    return "\n".join(lines + ([f"Made at {_inline(card['created'])}.", ""] if card.get("created") else []))
+
+
+def _section(title, head, rows, note=None) -> list[str]:
+    """Return the lines of a section with a table; none without rows."""
+    return [f"## {title}", "", *([note, ""] if note else []), *_table(head, rows)] if rows else []
 
 
 def _dict(value) -> dict:
     return value if isinstance(value, dict) else {}
 
 
-def _measures(lines) -> list[str]:
-    """Return the lines of a table with a row for each measure, and columns for 1, 3, 5 and the largest k."""
+def _measures(lines) -> tuple:
+    """Return the head and the rows of a table: a row for each measure, and columns for 1, 3, 5 and the largest k."""
     found = {(str(line.get("measure")), line.get("k")): line for line in lines if isinstance(line.get("k"), int)}
     most = max((k for _, k in found), default=0)
     ks = [k for k in sorted({1, 3, 5, most}) if any(at == k for _, at in found)]
     names = dict.fromkeys(name for name, _ in found)
     rows = [(name.removesuffix("@k"), *(_measure(found.get((name, k), {})) for k in ks)) for name in names]
-    return _table(("measure", *(f"at {k}" for k in ks)), rows)
+    return ("measure", *(f"at {k}" for k in ks)), rows
 
 
 def _measure(line) -> str:
