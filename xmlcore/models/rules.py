@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
-from xmlcore.models.saving import ModelFormatError, check_parts, check_types
+from xmlcore.models.saving import ModelFormatError, below, check_parts, check_types, under
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
@@ -220,46 +220,30 @@ class Rule:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
-        values = {"k": self.k, "fill": self.fill, "n_candidates": self.n_candidates, "about": self.about}
-        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size, "shares": [*self.shares]}
-        values |= {"seen": self.seen}
+        values = {name: getattr(self, name) for name in _FIELDS} | {"shares": [*self.shares]}
+        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size}
         arrays = {"slopes": self.slopes, "offsets": self.offsets}
         return values, arrays | {"scores": self.calibration.scores, "probabilities": self.calibration.probabilities}
 
     @classmethod
     def restored(cls, values: dict, arrays: dict[str, np.ndarray], n_labels: int) -> Self:
         """Return the rule that :meth:`state` described; ModelFormatError if its parts do not fit together."""
-        try:
-            k, fill, most = values["k"], values["fill"], values["n_candidates"]
-            about, method, n_knots = values["about"], values["method"], values["n_knots"]
-            shares, seen = values["shares"], values["seen"]
-        except (TypeError, KeyError) as error:
-            raise ModelFormatError(f"its rule lacks {error}: save the model again") from error
-        is_count = {name: type(value) is int and least <= value <= INT32_MAX for name, value, least in
-                    (("k", k, 0), ("n_candidates", most, 1), ("n_knots", n_knots, 2))}  # fmt: skip
-        if (
-            not all(is_count.values())
-            or type(fill) is not bool
-            or not isinstance(about, dict)
-            or type(method) is not str
-            or not isinstance(shares, list)
-            or not all(type(share) is float and 0 <= share <= 1 for share in shares)
-            or not np.isclose(sum(shares), 1)
-            or not _is_seen(seen)
-        ):
-            raise ModelFormatError("the values of its rule are invalid: save the model again")
-        of_labels = len(shares), n_labels
-        shapes = {"slopes": of_labels, "offsets": of_labels, "scores": (n_knots,)}
-        shapes["probabilities"] = len(PLACES), n_knots
+        for name, is_valid in _VALUES.items():
+            if name not in values or not is_valid(values[name]):
+                raise ModelFormatError(f"{name} of its rule is missing or invalid: save the model again")
+        shares, n_knots = tuple(values["shares"]), values["n_knots"]
+        shapes = dict.fromkeys(("slopes", "offsets"), (len(shares), n_labels))
+        shapes |= {"scores": (n_knots,), "probabilities": (len(PLACES), n_knots)}
         check_types(arrays, {name: (np.float64, shape) for name, shape in shapes.items()})
-        scores, probabilities = arrays["scores"], arrays["probabilities"]
+        slopes, offsets, scores, probabilities = (arrays[name] for name in shapes)
         check_parts({
-            "the gains of its rule": lambda: all(np.isfinite(arrays[name]).all() for name in ("slopes", "offsets")),
+            "the gains of its rule": lambda: np.isfinite(slopes).all() and np.isfinite(offsets).all(),
             "the calibration of its rule": lambda: (np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all()
             and scores[0] >= 0 and probabilities.min() > 0 and max(scores[-1], probabilities.max()) <= 1,
         })  # fmt: skip
-        calibration = Calibration(scores, probabilities, method)
-        return cls(None, arrays["slopes"], arrays["offsets"], k, fill, calibration, most, about, tuple(shares), seen)
+        calibration = Calibration(scores, probabilities, values["method"])
+        fields = {name: values[name] for name in _FIELDS}
+        return cls(None, slopes, offsets, calibration=calibration, shares=shares, **fields)
 
 
 class Drift(NamedTuple):
@@ -323,10 +307,9 @@ def in_bins(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 def _is_seen(seen) -> bool:
     """Return whether a value of a file is what :func:`seen_in` returns, or nothing."""
-    if seen == {}:
-        return True
     try:
-        parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in NUMBERS]
+        of = () if seen == {} else NUMBERS
+        parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in of]
         return all(
             edges.dtype == np.float64 and counts.dtype == np.int64 and edges.size == counts.size - 1 < BINS
             and (np.diff(edges) > 0).all() and np.isfinite(edges).all() and (counts >= 0).all() and counts.any()
@@ -336,6 +319,25 @@ def _is_seen(seen) -> bool:
         return False
 
 
+def _is_count(least: int):
+    return lambda value: type(value) is int and least <= value <= INT32_MAX
+
+
+# What is saved of a rule beside its arrays -> whether a value can be it. Those that are fields of the rule come first.
+_VALUES = {
+    "k": _is_count(0),
+    "fill": lambda value: type(value) is bool,
+    "n_candidates": _is_count(1),
+    "about": lambda value: isinstance(value, dict),
+    "seen": _is_seen,
+    "method": lambda value: type(value) is str,
+    "n_knots": _is_count(2),
+    "shares": lambda value: isinstance(value, list) and all(type(share) is float and 0 <= share <= 1 for share in value)
+    and np.isclose(sum(value), 1),
+}  # fmt: skip
+_FIELDS = tuple(_VALUES)[:5]
+
+
 def with_decision(model, values: dict, arrays: dict) -> tuple[dict, dict]:
     """Return the state of a model with what decides which labels it predicts."""
     if "threshold_" in vars(model):
@@ -343,7 +345,7 @@ def with_decision(model, values: dict, arrays: dict) -> tuple[dict, dict]:
     if model.rule_ is None:
         return values, arrays
     rule, of_rule = model.rule_.state()
-    return values | {"rule": rule}, arrays | {PREFIX + name: array for name, array in of_rule.items()}
+    return values | {"rule": rule}, arrays | under(PREFIX, of_rule)
 
 
 def restore_decision(model, values: dict, arrays: dict) -> None:
@@ -351,8 +353,7 @@ def restore_decision(model, values: dict, arrays: dict) -> None:
     if "threshold" in values:
         model.threshold_ = check_threshold(values["threshold"])
     if "rule" in values:
-        parts = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-        model.rule_ = Rule.restored(values["rule"], parts, model.n_labels_)
+        model.rule_ = Rule.restored(values["rule"], below(PREFIX, arrays), model.n_labels_)
 
 
 def innermost(model) -> Ranker:

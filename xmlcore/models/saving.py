@@ -136,7 +136,7 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
         cls, params, values, names, label_names, of_arrays = _read_description(folder)
     with _reading(folder / ARRAYS_FILE):
         arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
-        if missing := sorted(set(of_arrays) - set(arrays)):
+        if missing := sorted(set(of_arrays or ()) - set(arrays)):
             raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
         model = cls(**_joined(cls, params, arrays))
     try:
@@ -180,20 +180,17 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     unknown = set(params) - cls._accepted_params()
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
-    names = description.get("feature_names")
-    if names is not None:
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ModelFormatError(f"{folder / PARAMS_FILE} has feature names that are not a list of strings")
-        names = np.array(names, dtype=object)
+    names, of_arrays = description.get("feature_names"), description["arrays"]
+    for found, of in ((names, "feature names"), (of_arrays, "names of arrays")):
+        if found is not None and not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
+            raise ModelFormatError(f"{folder / PARAMS_FILE} has {of} that are not a list of strings")
     label_names = description.get("label_names")
     if label_names is not None:
         try:
             label_names = check_label_names(label_names)
         except (TypeError, ValueError) as error:
             raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged: {error}") from error
-    of_arrays = description["arrays"]
-    if not isinstance(of_arrays, list) or not all(isinstance(name, str) for name in of_arrays):
-        raise ModelFormatError(f"{folder / PARAMS_FILE} has names of arrays that are not a list of strings")
+    names = None if names is None else np.array(names, dtype=object)
     return cls, params, values, names, label_names, of_arrays
 
 
@@ -210,13 +207,23 @@ def _reading(path: Path, where: str = ""):
         raise ModelFormatError(f"{path} is damaged ({error!r:.200}): save the model again") from error
 
 
+def under(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return arrays by names that begin with a prefix, so that they can be saved with others."""
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def below(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the arrays whose names begin with a prefix, by their names without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
     """Split parameters into values for JSON and arrays."""
     plain, arrays = {}, {}
     for name, value in params.items():
         if hasattr(value, "to_arrays"):
             plain[name] = {IN_ARRAYS: type(value).__name__}
-            arrays |= {f"params.{name}.{part}": array for part, array in value.to_arrays().items()}
+            arrays |= under(f"params.{name}.", value.to_arrays())
         elif isinstance(value, np.ndarray):
             plain[name] = {IN_ARRAYS: "ndarray"}
             arrays[f"params.{name}.values"] = value
@@ -236,9 +243,7 @@ def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
     joined = dict(params)
     for name, value in params.items():
         if isinstance(value, dict) and isinstance(value.get(IN_ARRAYS), str):
-            prefix = f"params.{name}."
-            parts = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
-            joined[name] = cls._param_from_arrays(parts)
+            joined[name] = cls._param_from_arrays(below(f"params.{name}.", arrays))
     return joined
 
 

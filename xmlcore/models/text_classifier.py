@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.datasets.texts.packed import unpacked
 from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.documented import documented
 from xmlcore.label_names import read_training_labels
@@ -18,7 +17,7 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import labels_given
-from xmlcore.models.saving import ModelFormatError, model_from_parts, parts_of_model, write_model
+from xmlcore.models.saving import below, model_from_parts, parts_of_model, under, write_model
 from xmlcore.models.wrapping import WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -317,24 +316,16 @@ class TextClassifier(RoutesWeights, WrapsModel):
     def _state(self):
         settings, vectorizer_arrays = self.vectorizer_.to_plain()
         model, model_arrays = parts_of_model(self.model_)
-        arrays = {f"vectorizer.{name}": array for name, array in vectorizer_arrays.items()}
-        arrays |= {f"model.{name}": array for name, array in model_arrays.items()}
+        arrays = under("vectorizer.", vectorizer_arrays) | under("model.", model_arrays)
         return {"vectorizer": settings, "model": model}, arrays
 
     def _whole_state(self):
         return self._state()  # the model in it has the counts of labels
 
     def _set_state(self, values, arrays):
-        try:
-            earlier = "labels" in arrays  # where earlier versions saved the names
-            labels = unpacked(arrays["labels"], arrays["label_ends"]) if earlier else None
-            vectorizer = TextVectorizer.from_plain(values["vectorizer"], _named(arrays, "vectorizer."))
-            model = model_from_parts(values["model"], _named(arrays, "model."))
-            self.__dict__.update(vars(self.from_parts(model, vectorizer, labels)))
-        except ModelFormatError:
-            raise
-        except ValueError as error:
-            raise ModelFormatError(str(error)) from error
+        vectorizer = TextVectorizer.from_plain(values["vectorizer"], below("vectorizer.", arrays))
+        model = model_from_parts(values["model"], below("model.", arrays))
+        self.__dict__.update(vars(self.from_parts(model, vectorizer)))
 
 
 def _texts_and_labels(X, y, Y) -> tuple:
@@ -352,7 +343,3 @@ def _texts_and_labels(X, y, Y) -> tuple:
 def _copy(part, default):
     """Return a new, not fitted estimator with the parameters of ``part``, or the default one."""
     return default() if part is None else type(part)(**part.get_params(deep=False))
-
-
-def _named(arrays, prefix) -> dict:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -6,15 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.plt import PLT
-from xmlcore.models.saving import ModelFormatError
+from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.progress import Progress, part_of, silent
 
 # Settings of the label tree.
 TREE = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0, "normalize": "l2"}
 COLLAPSED = 3  # collapse_layers of the label tree: more accurate and faster on wordnet-class than 0
-LEAST = (
-    -20.0
-)  # smallest log probability; smaller values are raised to it, because they would distort the feature's scale
+LEAST = -20.0  # smallest log probability: smaller ones are raised to it, or they would distort the feature's scale
 FOLDS = 3  # number of trees in cross-fitting
 PHASE = "Training label trees"
 PREFIX = "plt."  # prefix of the names of the tree's arrays in a saved model
@@ -47,12 +45,12 @@ class TreeCandidates(NamedTuple):
     def state(self) -> tuple[dict, dict]:
         """Return what is saved of the tree: values for JSON, and arrays."""
         values, arrays = self.plt._state()
-        return values, {PREFIX + name: array for name, array in arrays.items()} | {PREFIX + "classes": self.classes}
+        return values, under(PREFIX, arrays | {"classes": self.classes})
 
     @classmethod
     def restored(cls, values, arrays, class_size) -> "TreeCandidates":
         """Return the tree that :meth:`state` saved; raise ModelFormatError if it has other classes than the model."""
-        tree_arrays = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        tree_arrays = below(PREFIX, arrays)
         classes = tree_arrays.pop("classes")
         plt = PLT()
         plt._restore(values, tree_arrays)
