@@ -4,7 +4,8 @@ Everything is computed from the arrays of :class:`xmlcore.models.ldsm.LdSMTree`,
 given nodes, so that a tree of 100,000 nodes is no slower to look at than one of a hundred.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -28,26 +29,22 @@ def nodes_below(tree: "LdSMTree") -> np.ndarray:
 
 def below(tree: "LdSMTree", top: int = 0, levels: int = 4) -> np.ndarray:
     """Return the nodes to draw: ``top`` and so many levels below it."""
-    found = [np.array([check_node(tree, top)], np.int64)]
-    for _ in range(check_count(levels, "levels", least=0)):
-        children = tree.children[found[-1]].ravel()
-        children = children[children >= 0]
-        if children.size == 0:
-            break
-        found.append(children.astype(np.int64))
-    return np.concatenate(found)
+    return np.concatenate([*islice(_levels(tree, top), check_count(levels, "levels", least=0) + 1)])
+
+
+def _levels(tree, top) -> Iterator[np.ndarray]:
+    """Yield a node, its children, their children, and so on."""
+    level = np.array([check_node(tree, top)], np.int64)
+    while level.size:
+        yield level
+        children = tree.children[level].ravel()
+        level = children[children >= 0].astype(np.int64)
 
 
 def levels_that_fit(tree: "LdSMTree", top: int = 0, most_nodes: int = 400) -> int:
     """Return how many levels below ``top`` can be drawn with at most ``most_nodes`` nodes; at least 1."""
-    level, drawn, levels = np.array([check_node(tree, top)]), 1, 0
-    while True:
-        level = tree.children[level].ravel()
-        level = level[level >= 0]
-        drawn += level.size
-        if level.size == 0 or drawn > most_nodes:
-            return max(levels, 1)
-        levels += 1
+    drawn = np.cumsum([level.size for level in _levels(tree, top)])
+    return max(int((drawn <= most_nodes).sum()) - 1, 1)
 
 
 def visited(tree: "LdSMTree", leaves) -> np.ndarray:
@@ -120,8 +117,13 @@ def nodes_frame(
         "purity": shares[:, 0],
     }
     columns |= {name: getattr(tree, name)[chosen] for name in ("objective", "balance", "integrity", "multiway")}
-    for place in range(k):
-        columns |= {f"label_{place + 1}": labels[:, place], f"share_{place + 1}": shares[:, place]}
+    return _with_labels(columns, labels, shares, label_name)
+
+
+def _with_labels(columns, labels, shares, label_name) -> "DataFrame":
+    """Return a table of nodes with columns for the most frequent labels, their shares, and their names."""
+    for place, (label, share) in enumerate(zip(labels.T, shares.T), 1):
+        columns |= {f"label_{place}": label, f"share_{place}": share}
     frame = pd.DataFrame(columns)
     return frame if label_name is None else with_label_names(frame, label_name)
 
@@ -221,13 +223,7 @@ def leaves_of_label(
         "share_with_label": count[nodes] / tree.n_samples[nodes],
         "place": before + 1,
     }
-    for place in range(k):
-        columns |= {
-            f"label_{place + 1}": labels[:, place],
-            f"share_{place + 1}": rows[:, place] / tree.n_samples[nodes],
-        }
-    frame = pd.DataFrame(columns)
-    return frame if label_name is None else with_label_names(frame, label_name)
+    return _with_labels(columns, labels, rows / tree.n_samples[nodes][:, None], label_name)
 
 
 def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "DataFrame":
@@ -421,17 +417,10 @@ def features_of_node(
     order = np.lexsort((features, -effect))
     order = order[effect[order] > 0]
     if k is not None:
-        order = order[_place_among_equals(to[order]) < check_count(k, "k")]
+        order = order[pd.Series(order).groupby(to[order]).cumcount() < check_count(k, "k")]
     columns = with_names({"feature": features[order]}, feature_name)
     columns |= {f"weight_{c + 1}": weights[order, c] for c in range(arity)}
     return pd.DataFrame(columns | {"to": to[order], "lead": lead[order], "effect": effect[order]})
-
-
-def _place_among_equals(values):
-    order = np.argsort(values, kind="stable")
-    place = np.empty(values.size, np.int64)
-    place[order] = np.arange(values.size) - np.searchsorted(values[order], values[order])
-    return place
 
 
 def row_in_columns(model, x) -> tuple[np.ndarray, np.ndarray]:
