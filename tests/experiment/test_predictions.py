@@ -17,7 +17,7 @@ from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.kinds import predictions
 from xmlcore.models import ModelFormatError, PackedModel
-from xmlcore.models.rules import calibrated, decided_sets, decision_of
+from xmlcore.models.rules import calibrated, decided_scores, decision_of
 from xmlcore.ranking import Ranking
 from xmlcore.wording import csv_safe
 
@@ -234,7 +234,7 @@ def check_decided(model, X, k):
     """Compare with the sets of the model, and the further labels with a whole ranking."""
     ranking, whole = model.predict_topk(X, k), model.predict_topk(X, model.n_labels_)
     decided = predictions.decided_of(model, X, ranking)
-    expected = decided_sets(model, X)
+    expected = decided_scores(model, X).astype(bool)
     np.testing.assert_array_equal(sets_of(decided, ranking, model.n_labels_), expected.toarray())
     further = decided.further[decided.further["rank"] > 0]
     assert (further["rank"] > k).all() and decided.by == decision_of(model)

@@ -12,7 +12,7 @@ from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.metrics.sets import of_sets
-from xmlcore.models.rules import decided_sets, decision_of
+from xmlcore.models.rules import decided_scores, decision_of
 from xmlcore.wording import hundredths
 
 
@@ -42,7 +42,7 @@ def evaluate(model, data, k, intervals, to_json, quiet, **options):
         dataset, rows = rows_to_measure(packed, data, options, progress)
         inv_ps = _of_training_rows(packed.model, dataset.n_labels)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
-        sets = decided_sets(packed.model, dataset.X_test)
+        sets = decided_scores(packed.model, dataset.X_test).astype(bool)
         sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none
         decided = of_sets(dataset.Y_test, sets)
     ranking, frame = done.pop("ranking"), done.pop("intervals", None)

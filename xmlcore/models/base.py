@@ -21,7 +21,7 @@ from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import check_feature_names, counted, in_parts, labels_given, true_ids
 from xmlcore.models.rules import Rule, candidates, restore_decision, with_decision
-from xmlcore.models.saving import ModelFormatError, restored_counts, with_counts, write_model
+from xmlcore.models.saving import LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS, ModelFormatError, restored_counts, write_model
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -205,7 +205,9 @@ class Estimator(ForScikitLearn, HasParameters):
 
     def _whole_state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return what ``_state`` returns, and what all estimators of a kind have."""
-        return with_counts(self, *self._state())
+        values, arrays = self._state()
+        values = values | {N_ROWS_SEEN: self.n_rows_seen_} | ({ONE_CLASS: True} if self._one_class else {})
+        return values, arrays | {LABEL_COUNTS: self.label_counts_}
 
     def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted state that ``_whole_state`` returned, with arrays that are read-only."""

@@ -459,11 +459,6 @@ def decided_scores(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array
     return model._decided(X, watch=watch)
 
 
-def decided_sets(model, X: Matrix) -> sp.csr_array:
-    """Return the labels that ``predict`` returns as sets, csr_array of bool, also of a model that returns classes."""
-    return decided_scores(model, X).astype(bool)
-
-
 def calibrated(model, X: Matrix) -> sp.csr_array | None:
     """Return the probabilities of candidates by which the kept rule of a model decides; None without a rule."""
     rule = rule_of(model)

@@ -155,14 +155,8 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
     return model
 
 
-def with_counts(model, values: dict, arrays: dict) -> tuple[dict, dict]:
-    """Return the state of a model with what it keeps of its training rows beside names."""
-    values = values | {N_ROWS_SEEN: model.n_rows_seen_} | ({ONE_CLASS: True} if model._one_class else {})
-    return values, arrays | {LABEL_COUNTS: model.label_counts_}
-
-
 def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray, int, bool | None]:
-    """Return what :func:`with_counts` added to the state of a model."""
+    """Return what a saved model has kept of its training rows, beside names."""
     check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
     counts, n_rows = arrays[LABEL_COUNTS], values[N_ROWS_SEEN]
     check_count(n_rows, N_ROWS_SEEN)

@@ -11,7 +11,7 @@ from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, told
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
-from xmlcore.models.rules import CUT, decided_sets
+from xmlcore.models.rules import CUT, decided_scores
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import part_of, silent
 
@@ -74,7 +74,7 @@ class PackModel(Task):
             decided = dict(line[[*SETS]]) | ({name: line["decided"]} if name in MEASURES else {})
             if name.startswith(CUT) and float(name.removeprefix(CUT)) != line["cut"]:  # the nearest one that is tried
                 data = in_use_or_saved(packed.card["data"]["fingerprint"])
-                decided = told(data.Y_test, decided_sets(packed.model, data.X_test))
+                decided = told(data.Y_test, decided_scores(packed.model, data.X_test).astype(bool))
             packed = replace(packed, card=packed.card | {"decided": decided})
         progress("Packing the model", 0.5)
         if files is not None:

@@ -11,8 +11,8 @@ from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.inputs import (
+    check_amounts,
     check_class_ids,
-    check_training_rows,
     some_rows,
     without_negative,
 )
@@ -20,13 +20,13 @@ from xmlcore.models.double_sampling.learning import LEARNING, fitted_values, lea
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, stream_seed
-from xmlcore.models.rows import columns_in_place, labelled_rows
+from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Matrix, RandomState
-from xmlcore.validation import check_count, check_threshold, csr_parts
+from xmlcore.validation import check_count, check_labels, check_threshold, csr_parts
 
 SHARES = {  # of the time of a training, roughly
     "Adding up labels": 0.1,
@@ -132,6 +132,9 @@ class DoubleSampling(TakesWeights, LearnsMore):
     alike. They sum to 1 also where a row has several classes, or a class that is not among its candidates. ``size``
     has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
 
+    ``predict`` without a threshold or a rule returns the best candidate of each row when each training row had one
+    class, else the class, if any, that has at least half of the shares.
+
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
@@ -184,7 +187,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     def _fit(self, X, Y, progress, sample_weight=None):
         progress = of_phases(progress, SHARES)
-        X, Y = repeated_rows(*check_training_rows(X, Y, self.negative), sample_weight, self._entropy)
+        X, Y = checked_rows(X, Y)
+        X, Y = repeated_rows(check_amounts(X, self.negative), Y, sample_weight, self._entropy)
         X, Y, n_unlabelled = labelled_rows(X, Y)
         feature_of_column = by_frequency(X)
         x = columns_in_place(X, feature_of_column)
@@ -207,7 +211,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
             )
         if any(getattr(self, name) != self._values[name] for name in ("distance", "weighting", "features")):
             raise ValueError("distance, weighting or features were changed after fit: fit the model to all rows")
-        X, Y, n_unlabelled = labelled_rows(*check_training_rows(X, Y, self.negative))
+        X, Y, n_unlabelled = labelled_rows(check_amounts(X, self.negative), check_labels(Y, X.shape[0]))
         self._set_fitted(*learn_more(self, X, Y, n_unlabelled, self._entropy(), progress))
 
     def candidates(self, X: Matrix, n: int | None = None, progress: ProgressLike = silent) -> np.ndarray:
@@ -274,22 +278,6 @@ class DoubleSampling(TakesWeights, LearnsMore):
         shares = softmax(f)
         shares[shares < threshold] = 0.0
         return label_matrix(labels, shares, self.n_labels_)
-
-    def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
-        """Predict the classes of rows.
-
-        Parameters
-        ----------
-        X : sparse or dense, shape (n, D)
-        threshold : float in [0, 1], optional
-            The classes are returned that have at least this share of :meth:`predict_proba`. None: the best candidate
-            of each row when each training row had one class, else the class, if any, that has at least half.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of bool, shape (n, L)
-        """
-        return super().predict(X, threshold)
 
     def _decided(self, X, threshold=None, watch=None):
         if threshold is not None or self.rule_ is not None or not self.__sklearn_is_fitted__() or not self.multiclass_:

@@ -5,15 +5,6 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.validation import check_features, check_labels
-
-
-def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array]:
-    """Check training data, and return it as canonical CSR."""
-    X = check_features(X)
-    Y = check_labels(Y, X.shape[0])
-    return _check_amounts(X, negative), Y
-
 
 def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
     """Return lists of q class ids, one list for each row, as int32 of shape (n_rows, q); -1 stands for no class."""
@@ -31,7 +22,7 @@ def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
     return np.array(classes, np.int32, order="C")
 
 
-def _check_amounts(X, negative):
+def check_amounts(X: sp.csr_array, negative: str) -> sp.csr_array:
     """Return X with negative values replaced by 0, or, with "refuse", raise an error that names the first of them."""
     places = np.flatnonzero(X.data < 0)
     if places.size == 0:
@@ -46,7 +37,7 @@ def _check_amounts(X, negative):
             f"Negative values in data: {message}. This model needs amounts, such as counts of words. Scale each "
             "feature to start at 0, or, when negative values are noise, set negative='zero'"
         )
-    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=7)
+    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=6)
     return without_negative(X)
 
 

@@ -27,7 +27,7 @@ from xmlcore.models.plt.linear_nodes import (
 from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import arrays_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
-from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
+from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.shapes import differ_by_seed, different_trees, trees_asked_for
 from xmlcore.models.plt.training import (
     CHOOSING,
@@ -203,16 +203,17 @@ class PLT(LinearModel):
         weights = self._checked_weights(weights)
         x, search, width = csr_parts(X), self._search(), min(k, self.n_labels_)
         gains = search.gains(weights)
-        labels = np.full((X.shape[0], width), -1, np.int32)
-        scores = np.zeros((X.shape[0], width))
+        labels = np.full((X.shape[0], k), -1, np.int32)
+        scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
             part, rows = slice(*block), search.take(x, block)
-            labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam, gains)
+            found, values = search.top(rows, block[1] - block[0], width, beam, gains)
+            labels[part, :width], scores[part, :width] = found, np.where(found >= 0, values, 0.0)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
-        return padded_ranking(labels, scores, k)
+        return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         threshold = check_threshold(threshold)

@@ -15,7 +15,7 @@ from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
 from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
-from xmlcore.ranking import Ranking, fill_with_zeros
+from xmlcore.ranking import fill_with_zeros
 from xmlcore.system import effective_jobs
 from xmlcore.validation import csr_parts
 
@@ -172,13 +172,3 @@ class TreeSearch:
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
         gains, rows = self.gains(np.ones(self.n_labels))[0], np.arange(n_rows)
         search_together(self.trees[0], gains, self.loss, x, rows, 0, TOGETHER_PAIRS, labels, scores)
-
-
-def padded_ranking(labels, scores, k) -> Ranking:
-    """Return labels and scores as a ranking of k columns; padded and missing labels are -1 with score 0."""
-    n, width = labels.shape
-    out_labels = np.full((n, k), -1, np.int32)
-    out_scores = np.zeros((n, k), np.float32)
-    out_labels[:, :width] = labels
-    out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
-    return Ranking(out_labels, out_scores)
