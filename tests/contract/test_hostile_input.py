@@ -22,17 +22,16 @@ def with_value(value, row=3, column=2, to=np.float64):
     return X
 
 
-def damaged(part, at, value):
+def damaged(at, value, of=0):
     """A CSR matrix whose index arrays do not fit together; scipy builds it without a word."""
-    matrix = sp.csr_array(problem()[0])
-    getattr(matrix, part)[at] = value
+    matrix = sp.csr_array(problem()[of])
+    matrix.indices[at] = value
     return matrix
 
 
+# tests/test_validation.py has more of what ``check_features`` and ``check_labels`` refuse.
 BAD_ROWS = {
     "nan": (lambda: with_value(np.nan), "not finite.*row 3, column 2"),
-    "inf": (lambda: with_value(-np.inf), "not finite.*row 3, column 2"),
-    "beyond float32": (lambda: with_value(1e300), "not finite.*row 3, column 2"),
     "nan, sparse": (lambda: sp.csc_array(with_value(np.nan)), "not finite.*row 3, column 2"),
     "1-d": (lambda: np.ones(N_FEATURES), "rows"),
     "3-d": (lambda: np.ones((N_ROWS, N_FEATURES, 1)), "3 dimensions"),
@@ -41,49 +40,28 @@ BAD_ROWS = {
     "words": (lambda: np.full((N_ROWS, N_FEATURES), "x"), "real numbers"),
     "a text among objects": (lambda: with_value("1.5", to=object), "row 3, column 2.*real numbers"),
     "a dict among objects": (lambda: with_value({}, to=object), "{} at row 3, column 2.*real numbers"),
-    "complex numbers among objects": (
-        lambda: with_value(np.complex128(1j), to=object),
-        "row 3, column 2.*real numbers",
-    ),
-    "a date among objects": (lambda: with_value(np.datetime64("2020"), to=object), "row 3, column 2.*real numbers"),
     "too large a number among objects": (lambda: with_value(10**400, to=object), "too large"),
     "complex": (lambda: problem()[0] + 1j, "real numbers"),
     "ragged": (lambda: [[1.0]] * (N_ROWS - 1) + [[1.0, 2.0]], "different lengths"),
     "no columns": (lambda: np.ones((N_ROWS, 0)), "0 feature"),
     "none": (lambda: None, "X"),
-    "index too large": (lambda: damaged("indices", 5, N_FEATURES), "damaged"),
-    "index negative": (lambda: damaged("indices", 5, -1), "damaged"),
-    "pointers falling": (lambda: damaged("indptr", 4, 0), "damaged"),
-    "pointers too large": (lambda: damaged("indptr", N_ROWS, 10**6), "damaged"),
-    "pointers not from 0": (lambda: damaged("indptr", 0, 1), "damaged"),
+    "index too large": (lambda: damaged(5, N_FEATURES), "damaged"),
 }
-
 BAD_LABELS = {
     "1-d, no classes": (lambda: problem()[0][:, 0] + 0.5, "label type: continuous"),
     "3-d": (lambda: problem()[1][..., None], "3 dimension"),
-    "other numbers": (lambda: problem()[1] * 2.0, "labels are 0 or 1"),
     "nan": (lambda: np.where(problem()[1], np.nan, 0.0), "labels are 0 or 1"),
     "other numbers, sparse": (lambda: sp.csc_array(problem()[1] * 0.5), "labels are 0 or 1"),
     "too few rows": (lambda: problem()[1][1:], f"{N_ROWS - 1} rows.*{N_ROWS}"),
     "too few lists": (lambda: [[0]] * (N_ROWS - 1), f"{N_ROWS - 1} rows.*{N_ROWS}"),
-    "negative ids": (lambda: [[0]] * (N_ROWS - 1) + [[-1]], "row 47.*-1"),
-    "ids twice": (lambda: [[0]] * (N_ROWS - 1) + [[1, 1]], "row 47.*more than once"),
     "0 and 1 in lists": (lambda: problem()[1].astype(int).tolist(), "more than once.*numpy.array"),
-    "ids that are no whole numbers": (lambda: [[0]] * (N_ROWS - 1) + [[1.5]], "row 47.*whole numbers"),
     "words among ids": (lambda: [[0]] * (N_ROWS - 1) + [["a"]], "row 47.*whole numbers"),
     "ids beyond int32": (lambda: [[0]] * (N_ROWS - 1) + [[2**40]], "row 47.*at most"),
     "words": (lambda: np.full((N_ROWS, N_LABELS), "x"), "real numbers"),
-    "a string": (lambda: "labels", "Y|labels"),
     "none": (lambda: None, "Y|labels|None"),
     "no labels at all": (lambda: np.zeros((N_ROWS, 0)), "no columns|no labels"),
-    "index too large": (lambda: damaged_labels(), "damaged"),
+    "index too large": (lambda: damaged(2, N_LABELS + 5, of=1), "damaged"),
 }
-
-
-def damaged_labels():
-    matrix = sp.csr_array(problem()[1])
-    matrix.indices[2] = N_LABELS + 5
-    return matrix
 
 
 @each_of_rows
@@ -127,11 +105,9 @@ def assert_refused(name, message, case, act):
     assert not [attribute for attribute in vars(estimator) if attribute.endswith("_")], name
 
 
-@each_of_rows
+@model_of_rows
 def test_a_bad_k_or_threshold_is_refused(case):
     estimator, X = fitted(case), problem()[0]
-    if not case.predicts:
-        pytest.skip("it has neither")
     for k in (0, -1, 1.5, True, "3", None):
         with pytest.raises((ValueError, TypeError), match="k must be"):
             estimator.predict_topk(X, k=k)
@@ -142,11 +118,9 @@ def test_a_bad_k_or_threshold_is_refused(case):
             estimator.predict(X, threshold=2 if threshold is None else threshold)
 
 
-@each_of_rows
+@model_of_rows
 def test_rankings_beyond_memory_are_refused(case, monkeypatch):
     estimator, X = fitted(case), problem()[0]
-    if not case.predicts:
-        pytest.skip("it has no rankings")
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 30)
     for k in (2**31 - 1, 2**62):
         for weights in (None, np.ones(N_LABELS)):
@@ -178,10 +152,8 @@ def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
             assert name.endswith("_") or array.shape[0] == 0
 
 
-@each_of_rows
+@model_of_rows
 def test_labels_of_no_row_are_refused_by_models(case):
-    if not case.predicts:
-        pytest.skip("a selection of nothing is all scores 0")
     for Y in (np.zeros((N_ROWS, N_LABELS)), sp.csr_array((N_ROWS, N_LABELS)), [[]] * N_ROWS):
         with pytest.raises(ValueError, match="label"):
             case.make().fit(problem()[0], Y)

@@ -21,56 +21,45 @@ each_parameter = pytest.mark.parametrize(
 )
 
 
+# Values that each kind of parameter refuses, and accepts, whatever its bounds are.
+NO_NUMBERS = [True, np.True_, math.nan, math.inf, -math.inf, 1j, np.array([1, 2])]
+REFUSED = {
+    "int": [*NO_NUMBERS, 1.5, 2.0, "1"],
+    "float": [*NO_NUMBERS, 10**400],
+    "share": [*NO_NUMBERS, 0, -1, 0.0, 1.000001, -0.5],
+    "choice": ["no such choice", 0, True],
+    "bool": [0, 1, "True", "x"],
+    "dict": ["x", [("a", 1)]],
+    "estimator": [PLT, 3, "x"],
+    "array": ["no array", [[-1]]],
+}
+ACCEPTED = {"share": [1e-9, 1.0, 1, 10**6, np.float32(0.5), np.int64(3)], "bool": [True, False, np.True_]}
+
+
 def refused(parameter):
     """Values that the estimator must refuse, by the table."""
-    values = [] if parameter.optional else [None]
-    if parameter.kind == "array":
-        return [*values, "no array", [[-1]]]
-    values += [object(), [1], {1, 2}]
-    if parameter.kind != "choice":
-        values += ["x"]
-    if parameter.kind in ("int", "float", "share"):
-        values += [True, np.True_, math.nan, math.inf, -math.inf, 1j, np.array([1, 2])]
-        step = 1 if parameter.kind == "int" else max(1e-12, abs(parameter.minimum or 0) * 1e-6)
-        values += parameter.refused
-        if parameter.minimum is not None:
-            below = parameter.minimum - step
-            values += [value for value in (below,) if value not in parameter.others]
-            values += [parameter.minimum] if parameter.above_minimum else []
-        if parameter.maximum is not None:
-            values += [parameter.maximum + (1 if parameter.kind == "int" else parameter.maximum * 1e-6)]
-            values += [parameter.maximum] if parameter.below_maximum else []
-    if parameter.kind in ("int", "float"):
-        values += [10**400] if parameter.maximum is not None or parameter.kind == "float" else []
-    if parameter.kind == "int":
-        values += [1.5, 2.0, "1"]
-    if parameter.kind == "share":
-        values += [0, -1, 0.0, 1.000001, -0.5]
-    if parameter.kind == "choice":
-        values += ["no such choice", parameter.options[0].upper() + "!", 0, True]
-    if parameter.kind == "bool":
-        values += [0, 1, "True"]
-    if parameter.kind == "dict":
-        values += ["x", [("a", 1)]]
-    if parameter.kind == "estimator":
-        values += [PLT, 3]
+    values = [*REFUSED.get(parameter.kind, ["x"]), *parameter.refused, *([] if parameter.optional else [None])]
+    values += [] if parameter.kind == "array" else [object(), [1], {1, 2}]
+    values += [parameter.options[0].upper() + "!"] if parameter.kind == "choice" else []
+    for bound, sign, is_out in ((parameter.minimum, -1, parameter.above_minimum),
+                                (parameter.maximum, 1, parameter.below_maximum)):  # fmt: skip
+        if bound is not None and parameter.kind in ("int", "float", "share"):
+            step = 1 if parameter.kind == "int" else max(1e-12, abs(bound) * 1e-6)
+            beyond = [bound + sign * step, *([bound] if is_out else [])]
+            values += [value for value in beyond if value not in parameter.others]
     return values
 
 
 def accepted(parameter):
     """Values that the estimator must accept, by the table, as far as this parameter alone decides."""
-    values = [parameter.default] if parameter.default is not None or parameter.optional else []
-    values += [*parameter.options, *parameter.others, *(parameter.offered or ())]
+    values = [*parameter.options, *parameter.others, *(parameter.offered or ()), *ACCEPTED.get(parameter.kind, ())]
+    values += [parameter.default] if parameter.default is not None else []
     values += [None] if parameter.optional else []
     if parameter.kind in ("int", "float"):
-        values += [parameter.minimum] if parameter.minimum is not None and not parameter.above_minimum else []
-        values += [parameter.maximum] if parameter.maximum is not None and not parameter.below_maximum else []
+        bounds = (parameter.minimum, parameter.above_minimum), (parameter.maximum, parameter.below_maximum)
+        values += [bound for bound, is_out in bounds if bound is not None and not is_out]
         numbers = [value for value in values if isinstance(value, int | float) and value not in parameter.others]
         values += [np.float64(n) if parameter.kind == "float" else np.int64(n) for n in numbers if abs(n) < 2**62]
-    if parameter.kind == "share":
-        values += [1e-9, 1.0, 1, 10**6, np.float32(0.5), np.int64(3)]
-    if parameter.kind == "bool":
-        values += [True, False, np.True_]
     return values
 
 

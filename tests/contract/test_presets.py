@@ -19,14 +19,11 @@ every_preset = pytest.mark.parametrize(
 
 
 @every_class
-def test_the_recommended_settings_are_the_defaults(cls):
+def test_recommended_settings_are_defaults_and_unknown_ones_refused(cls):
     assert repr(cls.preset(RECOMMENDED)) == repr(cls()) and list(cls.presets()) == [RECOMMENDED, *cls.PRESETS]
     table = {parameter.name: parameter.default for parameter in cls.PARAMETERS}
     assert cls.presets()[RECOMMENDED].items() <= table.items()
 
-
-@every_class
-def test_an_unknown_preset_is_refused(cls):
     with pytest.raises(ValueError, match=f"{cls.__name__} has no settings named 'none such': it has recommended"):
         cls.preset("none such")
 
@@ -51,10 +48,6 @@ def test_a_preset_is_valid_and_can_be_cloned_and_changed(cls, name):
     assert cls.preset(name).get_params() == model.get_params(), "what presets() returns is a copy"
     with pytest.raises(TypeError, match="no_such_argument"):
         cls.preset(name, no_such_argument=1).fit(*problem())
-
-
-@every_preset
-def test_a_preset_fits_and_predicts(cls, name):
     X, Y = problem()
     small = {parameter: value for parameter, value in SMALL.items() if parameter in cls.PRESETS[name].values}
     model = cls.preset(name, **small).fit(X, Y)

@@ -26,10 +26,7 @@ from sklearn.metrics import average_precision_score, label_ranking_loss
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.estimator_checks import (
-    check_classifiers_multilabel_output_format_predict_proba,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics, selection
@@ -103,10 +100,6 @@ def test_the_documentation_lists_the_checks_that_do_not_pass():
     text = (Path(__file__).resolve().parents[2] / "docs/scikit_learn.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`(check_\w+)`", text)) == {name for _, failing in CHECKED for name in failing}
     assert max(len(failing) for _, failing in CHECKED) <= 8
-
-
-def test_dense_probabilities_pass_scikit_learns_check():
-    check_classifiers_multilabel_output_format_predict_proba("DenseOutput", DenseOutput())
 
 
 # Its tools on every model ---------------------------------------------------------------------------------------------
@@ -291,20 +284,15 @@ def test_many_dense_rows_of_integers_take_little_memory(method):
     assert peak < 1.5 * X.nbytes
 
 
-@pytest.mark.parametrize("measure", ["f1_micro", "f1_samples", "precision_macro", "jaccard_weighted", "accuracy"])
-def test_measures_of_sets_of_labels_take_sparse_predictions(measure):
+SETS_AND_RANKINGS = ["f1_micro", "precision_macro", "jaccard_weighted", "accuracy", "average_precision", "roc_auc"]
+
+
+@pytest.mark.parametrize("measure", SETS_AND_RANKINGS)
+def test_measures_of_sets_and_rankings_take_sparse_predictions(measure):
     X, Y = problem()
     how = {"cv": 2, "scoring": measure, "error_score": "raise"}
     sparse, dense_ = (cross_val_score(model, X, Y, **how) for model in (OneVsRest(), DenseOutput(OneVsRest())))
     assert sparse.tolist() == dense_.tolist() and (sparse > 0).all()
-
-
-def test_measures_of_rankings_take_the_decision_function():
-    X, Y = problem()
-    for measure in ("average_precision", "roc_auc"):
-        how = {"cv": 2, "scoring": measure, "error_score": "raise"}
-        found, dense_ = (cross_val_score(model, X, Y, **how) for model in (OneVsRest(), DenseOutput(OneVsRest())))
-        assert found.tolist() == dense_.tolist()
 
 
 def test_measures_of_probabilities_take_dense_predictions():

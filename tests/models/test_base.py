@@ -16,7 +16,6 @@ import xmlcore.models
 from xmlcore import PLT
 
 ROOT = Path(__file__).resolve().parents[2]
-HAS_TAGS = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 6)
 
 USE = """
 import sys

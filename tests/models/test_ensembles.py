@@ -9,6 +9,7 @@ from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, t
 MODELS = [
     PLT(n_estimators=3, random_state=5, arity=3, max_leaf_labels=3, loss="logistic", C=1.0, collapse_layers=1),
     PLT(n_estimators=2, random_state=1),  # settings that are chosen on a sample
+    PLT(n_estimators=2, max_leaf_labels=4, normalize="standardize", loss="logistic", C=1.0),
     LdSM(n_estimators=3, random_state=5, max_nodes=15, n_epochs=2),
     LdSM(n_estimators=2, random_state=2, max_nodes=9, n_epochs=1, rerank_beta=0.8),
 ]

@@ -7,11 +7,9 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler
 from sklearn.preprocessing import normalize as to_length_1
 
-from xmlcore import PLT, ExtendedPLT, OneVsRest, explain, load_model, metrics
+from xmlcore import PLT, OneVsRest, explain, load_model, metrics
 from xmlcore.datasets import make_synthetic
-from xmlcore.models.ensembles import ensemble_of_trees, train_tree
 from xmlcore.models.plt.scaling import possible_scalings, scaled_rows
-from xmlcore.robustness import AdversarialTraining
 from xmlcore.robustness.certificates import certified_radius
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
@@ -179,29 +177,6 @@ def test_contributions_and_gradients_are_in_units_of_columns(model, normalize):
         slope = (log_proba(X + step, labels) - log_proba(X - step, labels)) * 64
         np.testing.assert_allclose(gradient[:, j], slope, rtol=0.02, atol=0.02 * np.abs(gradient).max())
     assert gradient[5].any()  # a row of zeros has a direction here
-
-
-def test_the_scaling_is_saved_and_trees_trained_apart_have_it(tmp_path):
-    X, Y = classes(500, n_labels=12)
-    for model in (PLT(n_estimators=2, max_leaf_labels=4), OneVsRest()):
-        model.fit(X, Y)
-        read = load_model(model.save(tmp_path / type(model).__name__))
-        assert read.normalize_ == read.settings_["normalize"] == "standardize" and read.normalize == "auto"
-        np.testing.assert_array_equal(read.predict_topk(X, 3).scores, model.predict_topk(X, 3).scores)
-    trees = PLT(n_estimators=2, max_leaf_labels=4)
-    joined = ensemble_of_trees([train_tree(trees, X, Y, number) for number in range(2)])
-    np.testing.assert_array_equal(joined.predict_topk(X, 3).scores, trees.fit(X, Y).predict_topk(X, 3).scores)
-
-
-def test_noisy_copies_do_not_decide_how_rows_are_scaled():
-    """Noise on all features makes copies of sparse rows dense."""
-    data = make_synthetic(n_train=500, n_test=50, n_features=60, n_labels=20, features_per_row=6)
-    assert ExtendedPLT().fit_for_adversarial_examples(data.X_train, data.Y_train).normalize_ == "l2"
-    X, Y = classes(500)
-    own = ExtendedPLT(sigma=0.1).fit_for_adversarial_examples(X, Y)
-    wrapped = AdversarialTraining(PLT(), sigma=0.1).fit(X, Y)
-    assert own.normalize_ == wrapped.model_.normalize_ == "standardize"
-    np.testing.assert_array_equal(own.predict_topk(X, 3).scores, wrapped.predict_topk(X, 3).scores)
 
 
 def test_only_rows_of_length_1_are_certified():
