@@ -133,9 +133,9 @@ def test_a_vectoriser_of_another_model_is_refused(classifier, model, content):
 
 def test_what_does_not_fit_the_model_is_refused(model, rows):
     for arguments, error, message in (
-        ((model, ["a", "b"]), ValueError, "2 names, but the model has 6 labels"),
+        ((model, ["a", "b"]), ValueError, "2 names, but there are 6 labels"),
         ((model, None, ["a"]), ValueError, "feature_names has 1 names"),
-        ((model, [1] * 6), TypeError, "must be strings"),
+        ((model, [1] * 6), TypeError, "names are strings"),
         (([],), TypeError, "a list does not predict labels"),
         ((OneVsRest(),), ValueError, "not fitted"),
     ):
@@ -151,9 +151,9 @@ FOREIGN = {
     "code": ("model/x.py", b"import os", "it has 'model/x.py'"),
     "half a vectoriser": ("vectorizer/settings.json", b"{}", "lacks vectorizer/arrays.npz"),
     "deep JSON": ("names.json", b"[" * 100_000, "names.json"),
-    "names that are a list": ("names.json", b"[7]", "labels in names.json"),
-    "names that are numbers": ("names.json", b'{"labels": [1]}', "labels in names.json"),
-    "too few names": ("names.json", b'{"labels": ["a"]}', "1 names, but the model has 6"),
+    "names that are a list": ("names.json", b"[7]", "names.json has no names"),
+    "names that are numbers": ("names.json", b'{"labels": [1, 2, 3, 4, 5, 6]}', "names are strings"),
+    "too few names": ("names.json", b'{"labels": ["a"]}', "1 names, but there are 6"),
     "arrays of objects": ("model/arrays.npz", npz_of_objects(), "no plain array"),
     "arrays that are compressed": ("model/arrays.npz", npz_compressed(), "no plain array"),
     "other arrays": ("model/arrays.npz", npz(x=np.zeros(3)), "lacks"),

@@ -53,6 +53,7 @@ class DenseOutput(WrapsModel):
     """
 
     PARAMETERS = PARAMETERS
+    _PARTS = {"model": PLT}
 
     model: MultiLabelModel | None = None
 
@@ -66,7 +67,7 @@ class DenseOutput(WrapsModel):
         label_names: LabelNames | None = None,
     ) -> Self:
         self._check_params()
-        model = PLT() if self.model is None else type(self.model)(**self.model.get_params(deep=False))
+        model = self._new("model")
         self.model_ = model.fit(X, labels_given(y, Y), progress=progress, label_names=label_names)
         self.n_features_in_, self.n_labels_ = model.n_features_in_, model.n_labels_
         self._keep(*model._kept())

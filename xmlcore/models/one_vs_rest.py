@@ -23,13 +23,7 @@ from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Auto, Matrix
-from xmlcore.validation import (
-    INT32_MAX,
-    check_count,
-    check_label_ids,
-    check_threshold,
-    csr_parts,
-)
+from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 LOSSES = ("logistic", "squared_hinge")
 CHOSEN = ("C", "normalize")  # the parameters that can be "auto"

@@ -35,7 +35,7 @@ from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, Mo
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
 from xmlcore.typing import FilePath, Matrix, Source
-from xmlcore.validation import check_features, check_is, difference_of_names, feature_names
+from xmlcore.validation import check_features, check_is, check_names, difference_of_names, feature_names
 from xmlcore.versions import library_versions
 from xmlcore.wording import plain
 
@@ -95,8 +95,9 @@ class PackedModel:
             self._set("feature_names", None if hashed else [*map(str, self.vectorizer.get_feature_names_out())])
         elif self.feature_names is None:
             self._set("feature_names", getattr(model, "feature_names_in_", None))
-        self._set("label_names", _checked_names(self.label_names, "label", self.n_labels))
-        self._set("feature_names", _checked_names(self.feature_names, "feature", self.n_features))
+        for name, count in (("label_names", self.n_labels), ("feature_names", self.n_features)):
+            if (names := getattr(self, name)) is not None:
+                self._set(name, check_names(names, name, count))
         if self.is_text and self.label_names is not None:
             self._set("model", model := self._named(model))
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
@@ -255,17 +256,6 @@ class PackedModel:
                 archive.file(name, Path(folder) / name)
 
 
-def _checked_names(names, noun, count) -> list[str] | None:
-    if names is None:
-        return None
-    names = list(names)
-    if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{noun}_names must be strings")
-    if len(names) != count:
-        raise ValueError(f"{noun}_names has {len(names)} names, but the model has {count} {noun}s")
-    return names
-
-
 def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:
     """Read a packed model.
 
@@ -309,19 +299,14 @@ def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:
         folder = [archive.extract(member) for member in MODEL][0].parent
         try:
             model, vectorizer = read_folder(folder), TextVectorizer.from_plain(*parts) if parts else None
-            return PackedModel(model, _listed(names, "labels"), _listed(names, "features"), vectorizer, archive.about)
+            if not isinstance(names, dict):
+                raise ModelFormatError(f"{NAMES} has no names of labels and features")
+            return PackedModel(model, names.get("labels"), names.get("features"), vectorizer, archive.about)
         except MemoryError:
             raise
         except Exception as error:  # the parsers can raise nearly any exception on files of any form
             found = str(error).replace(f"{folder.parent}{os.sep}", "") or type(error).__name__
             raise ModelFormatError(f"{name} cannot be read: {found}") from error
-
-
-def _listed(names, kind) -> list[str] | None:
-    listed = names.get(kind) if isinstance(names, dict) else names
-    if listed is not None and not (isinstance(listed, list) and all(isinstance(name, str) for name in listed)):
-        raise ModelFormatError(f"the {kind} in {NAMES} are no list of texts")
-    return listed
 
 
 def looks_packed(path: FilePath) -> bool:

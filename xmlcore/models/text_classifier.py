@@ -160,7 +160,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         self._check_params()
         weights = {"sample_weight": sample_weight, "label_weight": label_weight}
         weights = {name: weight for name, weight in weights.items() if weight is not None}
-        model, vectorizer = _copy(self.model, PLT), _copy(self.vectorizer, TextVectorizer)
+        model, vectorizer = self._new("model"), self._new("vectorizer")
         if missing := sorted(weights.keys() - getattr(model, "_WEIGHTS", ())):
             raise TypeError(f"{type(model).__name__} takes no {' and '.join(missing)}: leave it out")
         X, y = _texts_and_labels(X, y, Y)
@@ -204,12 +204,12 @@ class TextClassifier(RoutesWeights, WrapsModel):
         """
         self._check_params()
         fitted = self.__sklearn_is_fitted__()
-        model = copy.deepcopy(self.model_) if fitted else _copy(self.model, PLT)
+        model = copy.deepcopy(self.model_) if fitted else self._new("model")
         if not hasattr(model, "partial_fit"):
             raise TypeError(f"{type(model).__name__} does not learn further texts: LdSM and DoubleSampling do")
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
-        vectorizer = self.vectorizer_ if fitted else _copy(self.vectorizer, TextVectorizer)
+        vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")
         turn = vectorizer.transform if fitted else vectorizer.fit_transform
         rows, rest = turn(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
         model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)
@@ -286,7 +286,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return self.vectorizer_.transform(X, progress)
 
     def _warm_up_pieces(self) -> dict:
-        return _copy(self.model, PLT)._warm_up_pieces()
+        return self._new("model")._warm_up_pieces()
 
     def _predicts_names(self) -> bool:
         self._check_fitted()
@@ -338,8 +338,3 @@ def _texts_and_labels(X, y, Y) -> tuple:
     if len(X) != n_rows:
         raise ValueError(f"there are {len(X)} texts, but {n_rows} lists of labels: give one for each")
     return X, y
-
-
-def _copy(part, default):
-    """Return a new, not fitted estimator with the parameters of ``part``, or the default one."""
-    return default() if part is None else type(part)(**part.get_params(deep=False))

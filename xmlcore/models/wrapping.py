@@ -34,6 +34,11 @@ class WrapsModel(MultiLabelModel):
         rows = self._rows(X)
         return self.model_._decided(rows, threshold, watch)
 
+    def _new(self, part: str):
+        """Return a new, not fitted estimator with the parameters of one that is a parameter, or the default one."""
+        given = getattr(self, part)
+        return self._PARTS[part]() if given is None else type(given)(**given.get_params(deep=False))
+
     def _rows(self, X):
         """Return the rows that the model takes."""
         self._check_fitted()

@@ -53,18 +53,12 @@ def test_a_split_that_separates_nothing_is_undone():
     np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
 
 
-@pytest.mark.parametrize("params, advice", [
-    ({"integrity_weight": 2.0}, "Try n_attempts=5 or a smaller integrity_weight, which is 2"),
-    ({"n_attempts": 5, "integrity_weight": 2.0}, "Try n_attempts=10 or a smaller integrity_weight"),
-    ({"n_attempts": 40, "integrity_weight": 0.5}, "Try a smaller integrity_weight, which is 0.5"),
-    ({"n_attempts": 1, "integrity_weight": 0.0}, None),
-])  # fmt: skip
-def test_the_warning_of_useless_splits_advises_what_can_help(params, advice):
+@pytest.mark.parametrize("weight, helps", [(2.0, True), (0.0, False)])
+def test_the_warning_of_useless_splits_advises_what_can_help(weight, helps):
+    X = 1 + 1e-4 * (np.arange(40)[:, None] % 2)  # rows differ, but too little to be parted
     with pytest.warns(UserWarning, match="splits separated nothing") as caught:
-        X = 1 + 1e-4 * (np.arange(40)[:, None] % 2)  # rows differ, but too little to be parted
-        small_model(optimizer="nag", **params).fit(X, [[i % 4] for i in range(40)])
-    said = str(caught[0].message)
-    assert advice in said if advice else "Try" not in said
+        small_model(optimizer="nag", integrity_weight=weight).fit(X, [[i % 4] for i in range(40)])
+    assert ("n_attempts" in str(caught[0].message)) == helps
 
 
 @pytest.mark.parametrize("row", [[1, 0], [0, 0], [2, 3]])

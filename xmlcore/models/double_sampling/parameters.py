@@ -133,18 +133,9 @@ PRESETS = {
         "by data set, of which 2 and 10 are taken. The paper does not name its distance, its weights of terms and its "
         "classifier: they are xmlcore's choice.",
         {
-            "examples_per_class": 2.0,
-            "n_adversarial": 10,
-            "n_candidates": 10,
-            "distance": "cosine",
-            "weighting": "tfidf",
-            "leave_one_out": False,
-            "adversaries": "random",
-            "balanced": True,
-            "features": "paper",
-            "candidates_from": "centroids",
-            "loss": "logistic",
-            "C": 1.0,
+            "examples_per_class": 2.0, "n_adversarial": 10, "n_candidates": 10, "distance": "cosine",
+            "weighting": "tfidf", "leave_one_out": False, "adversaries": "random", "balanced": True,
+            "features": "paper", "candidates_from": "centroids", "loss": "logistic", "C": 1.0,
         },
     ),
-}
+}  # fmt: skip

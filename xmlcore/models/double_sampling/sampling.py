@@ -48,13 +48,8 @@ class RowsToSample(NamedTuple):
         """Compute the fields that follow from the sums of the classes, and return all of them."""
         index = classes.index(params.distance, params.weighting)
         more = classes.more(index, params.weighting) if params.features == "extended" else NO_MORE
-        return cls(x, Y, classes.class_size, index, terms_by_class(index), more)
-
-
-def terms_by_class(index: ClassIndex) -> tuple:
-    """Return the terms of each class, in rising order, and their sums, as CSR arrays (pointers, terms, sums)."""
-    by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.total.size, index.ptr.size - 1))
-    return csr_parts(sp.csr_array(by_term))
+        by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.total.size, index.ptr.size - 1))
+        return cls(x, Y, classes.class_size, index, csr_parts(sp.csr_array(by_term)), more)
 
 
 def draw_sample(params, data: RowsToSample, entropy: int, progress: Progress = silent) -> Sample:

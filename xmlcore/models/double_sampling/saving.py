@@ -9,18 +9,10 @@ from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, W
 from xmlcore.models.saving import ModelFormatError, check_columns, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
-# Data type and number of dimensions of each array.
-ARRAYS = {
-    "feature_of_column": ("int32", 1),
-    "ptr": ("int64", 1),
-    "classes": ("int32", 1),
-    "sums": ("float32", 1),
-    "document_counts": ("int64", 1),
-    "class_size": ("int64", 1),
-    "sampled_size": ("int64", 1),
-    "weights": ("float64", 1),
-    "scale": ("float64", 1),
-}
+DTYPES = dict(
+    feature_of_column="int32", ptr="int64", classes="int32", sums="float32", document_counts="int64",
+    class_size="int64", sampled_size="int64", weights="float64", scale="float64",
+)  # fmt: skip
 OF_CLASSES = ClassTerms._fields[:-1]  # those of the sums of the classes
 
 
@@ -64,7 +56,7 @@ def _check_values(values):
 
 def _check_arrays(values, arrays):
     """Raise ModelFormatError unless all arrays of a saved model are there, have their types and fit together."""
-    check_types(arrays, ARRAYS)
+    check_types(arrays, {name: (dtype, 1) for name, dtype in DTYPES.items()})
     check_columns(arrays["feature_of_column"], values["n_features"])
     check_postings(arrays, values)
     weights, scale, sampled = arrays["weights"], arrays["scale"], arrays["sampled_size"]

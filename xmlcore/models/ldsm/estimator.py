@@ -156,7 +156,7 @@ class LdSM(TakesWeights, LearnsMore):
         }
         arrays = joined([tree.arrays() for tree in trees]) | {"feature_of_column": feature_of_column}
         self._set_fitted(values, arrays | dict(zip(MEANS, means)))
-        warn_of_undone_splits(trees, self.n_attempts, self.integrity_weight)
+        warn_of_undone_splits(trees, self.integrity_weight)
 
     def _learn_more(self, X, Y, progress):
         Y = check_labels(Y, n_rows=X.shape[0])

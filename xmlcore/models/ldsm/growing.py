@@ -10,7 +10,7 @@ from xmlcore._kernels import ldsm_splitting
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_training import NodeSettings
 from xmlcore.arrays import pointers
-from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS, OPTIMIZERS
+from xmlcore.models.ldsm.parameters import OPTIMIZERS
 from xmlcore.models.ldsm.progress import GrowthProgress, TreeGrowth
 from xmlcore.system import check_memory
 
@@ -41,18 +41,16 @@ def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
     """Return what the training of a node reads; raise MemoryError if its losses take more memory than is free."""
     of = f"the losses of {model.n_epochs:,} epochs"
     check_memory(EPOCH_BYTES * int(model.n_epochs), "LdSM", of, "set n_epochs to a smaller number")
+    names = ("learning_rate", "integrity_weight", "multiway_weight", "min_error", "weight_decay")
+    numbers = {name: float(getattr(model, name)) for name in names}
     return NodeSettings(
+        **numbers,
         arity=int(model.arity),
         n_epochs=int(model.n_epochs),
-        learning_rate=float(model.learning_rate),
-        integrity_weight=float(model.integrity_weight),
-        trained_weight=float(model.integrity_weight),
-        multiway_weight=float(model.multiway_weight),
+        trained_weight=numbers["integrity_weight"],
         spread=1.0 / (2 * n_features),
         least=1.0 / max(n_features, LEAST_WIDTH),
         optimizer=OPTIMIZERS[optimizer],
-        min_error=float(model.min_error),
-        weight_decay=float(model.weight_decay),
     )
 
 
@@ -185,19 +183,16 @@ def rows_are_equal(data: TrainingRows, rows: np.ndarray) -> bool:
     )
 
 
-def warn_of_undone_splits(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
+def warn_of_undone_splits(trees: list[GrowingTree], integrity_weight: float) -> None:
     """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
     alike = sum(tree.n_samples[v] for tree in trees for v in tree.alike)
     undone = [tree.n_samples[v] for tree in trees for v in (*tree.undone, *tree.alike)]
     if sum(undone) > MANY_UNDONE * visits:
-        advice = ""
+        # A new attempt halves the weight, which does nothing to a weight of 0.
+        advice = " Try a larger n_attempts or a smaller integrity_weight." if integrity_weight > 0 else ""
         if 2 * alike > sum(undone):
             advice = " Most of these rows have the same features as the others in their leaf: no setting parts them."
-        elif integrity_weight > 0:  # a new attempt halves this weight, which does nothing to a weight of 0
-            attempts = max(5, 2 * n_attempts)
-            more = f"n_attempts={attempts} or " if attempts <= MOST_ATTEMPTS else ""
-            advice = f" Try {more}a smaller integrity_weight, which is {integrity_weight:g}."
         splits = f"{len(undone):,} split{'' if len(undone) == 1 else 's'}"
         warnings.warn(
             f"{100 * sum(undone) / visits:.0f} % of the rows end in mixed leaves because {splits} separated nothing: "

@@ -133,21 +133,10 @@ PARAMETERS = (
 )  # fmt: skip
 
 _PROGRAM = {
-    "n_estimators": 10,
-    "max_nodes": 1000,
-    "arity": 2,
-    "n_epochs": 20,
-    "learning_rate": 0.1,
-    "integrity_weight": 2.0,
-    "multiway_weight": 1.0,
-    "n_attempts": 1,
-    "optimizer": "auto",
-    "rerank_beta": 1.0,
-    "rerank_gamma": 1e-4,
-    "rerank_space": "raw",
-    "min_error": 0.0,
-    "weight_decay": 0.0,
-}
+    "n_estimators": 10, "max_nodes": 1000, "arity": 2, "n_epochs": 20, "learning_rate": 0.1, "integrity_weight": 2.0,
+    "multiway_weight": 1.0, "n_attempts": 1, "optimizer": "auto", "rerank_beta": 1.0, "rerank_gamma": 1e-4,
+    "rerank_space": "raw", "min_error": 0.0, "weight_decay": 0.0,
+}  # fmt: skip
 PRESETS = {
     "paper": Preset(
         "Paper's",

@@ -34,6 +34,7 @@ from xmlcore.models.plt.training import (
     SHARES,
     RowsOfTree,
     count_weights,
+    late_groups,
     part_of_trees,
     train_tree,
     warn_equal_trees,
@@ -170,11 +171,9 @@ class PLT(LinearModel):
             for scaling in sorted(set(turns), key=lambda scaling: scaling == turns[-1])  # the last one needs no copy
         }
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
-        stats = self._train_trees(trees, choice, entropy, progress)
-        late = stats[stats[:, 2] == 0]
-        if late.size:
-            depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
-            self._warn_unconverged(f"{len(late)} of {len(stats)} sibling groups", f" ({depths})")
+        late = late_groups(self._train_trees(trees, choice, entropy, progress))
+        if late is not None:
+            self._warn_unconverged(*late)
 
     def _train_trees(self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress) -> np.ndarray:
         """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""

@@ -10,8 +10,6 @@ from xmlcore._kernels.plt_shapes import breadth_first
 from xmlcore.typing import ArrayLike
 from xmlcore.validation import INT32_MAX, check_count
 
-# The end of error messages about the order of nodes.
-RENUMBER = "LabelTree.from_parents accepts nodes in any order and renumbers them"
 SHOWN = 8  # indices of a place in nested lists that an error message has, the last ones
 
 
@@ -59,18 +57,11 @@ class LabelTree:
         parent, label = _whole_numbers(self.parent, "parent"), _whole_numbers(self.label, "label")
         _check_sizes(parent, label)
         _check_parents(parent)
-        if parent[0] != -1:
-            raise ValueError(f"node {np.flatnonzero(parent == -1)[0]} is the root, which must be node 0. {RENUMBER}")
-        early = np.flatnonzero(parent[1:] >= np.arange(1, parent.size))
-        if early.size:
-            v = int(early[0]) + 1
-            raise ValueError(f"node {v} does not come after its parent {parent[v]}. {RENUMBER}")
-        apart = np.flatnonzero(np.diff(parent) < 0)
-        if apart.size:
-            v = int(apart[0]) + 1
+        odd = np.flatnonzero((parent[1:] >= np.arange(1, parent.size)) | (np.diff(parent) < 0))
+        if odd.size:
             raise ValueError(
-                f"node {v}, a child of {parent[v]}, comes after a child of {parent[v - 1]}: the nodes are not in "
-                f"breadth-first order. {RENUMBER}"
+                f"node {odd[0] + 1} is not in breadth-first order: node 0 is the root, parents come before their "
+                "children, and children of a node follow each other. LabelTree.from_parents accepts nodes in any order"
             )
         _check_leaves(parent, label)
         object.__setattr__(self, "parent", np.ascontiguousarray(parent, np.int32))

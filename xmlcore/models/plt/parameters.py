@@ -190,16 +190,9 @@ NOISE_PARAMETERS = (
 )  # fmt: skip
 
 _BINARY = {
-    "quality": BALANCED,
-    "max_leaf_labels": 100,
-    "arity": 2,
-    "tree": "kmeans",
-    "collapse_layers": 0,
-    "weight_threshold": 0.1,
-    "tol": 0.1,
-    "max_iter": 100,
-    "normalize": "l2",
-}
+    "quality": BALANCED, "tree": "kmeans", "arity": 2, "max_leaf_labels": 100, "collapse_layers": 0,
+    "normalize": "l2", "weight_threshold": 0.1, "tol": 0.1, "max_iter": 100,
+}  # fmt: skip
 PRESETS = {
     "napkinxc": Preset(
         "As in napkinXC (library)",

@@ -194,3 +194,10 @@ def warn_equal_trees(model, n_trees: int) -> None:
             UserWarning,
             stacklevel=6,  # shows the line that called fit
         )
+
+
+def late_groups(stats: np.ndarray) -> tuple[str, str] | None:
+    """Return how many groups of siblings stopped before their end, and at which depths; None if none did."""
+    late = stats[stats[:, 2] == 0]
+    depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
+    return (f"{len(late)} of {len(stats)} sibling groups", f" ({depths})") if late.size else None
