@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from models.damaged_models import harm_json
+from models.test_damaged_models import harm_json
 from streamlit.runtime.state.common import TESTING_KEY
 
 from pages.shared import addresses, sections
