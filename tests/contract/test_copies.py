@@ -136,6 +136,10 @@ def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
         (folder / "params.json").write_text(json.dumps(damaged))
         with pytest.raises(ModelFormatError, match=f"params.json has an invalid parameter: {parameter.name} "):
             load_model(folder)
+    damaged = description | {"params": description["params"] | {parameter.name: {"in arrays": "Other"}}}
+    (folder / "params.json").write_text(json.dumps(damaged))
+    with pytest.raises(ModelFormatError, match="params.json has an invalid parameter: "):
+        load_model(folder)
     damaged = description | {"params": description["params"] | {"no_such_parameter": 1}}
     (folder / "params.json").write_text(json.dumps(damaged))
     with pytest.raises(ModelFormatError, match="unknown parameters"):

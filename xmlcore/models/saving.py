@@ -138,8 +138,8 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
         arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
         if missing := sorted(set(of_arrays or ()) - set(arrays)):
             raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
-        model = cls(**_joined(cls, params, arrays))
     try:
+        model = cls(**_joined(cls, params, arrays))
         model._check_params()
     except Exception as error:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has an invalid parameter: {error}") from error
