@@ -19,20 +19,6 @@ from xmlcore.models import ModelFormatError, read_packed, saving
 from xmlcore.models.packed import PackedModel
 
 
-def patch_directory(offset, value):
-    """Change a byte of each entry of the archive's directory."""
-
-    def harm(folder):
-        data = bytearray((folder / "arrays.npz").read_bytes())
-        at = data.find(b"PK\x01\x02")
-        while at >= 0:
-            data[at + offset] = value
-            at = data.find(b"PK\x01\x02", at + 1)
-        (folder / "arrays.npz").write_bytes(data)
-
-    return harm
-
-
 def with_member(content):
     """Replace an array by other bytes, with a valid checksum."""
 
@@ -55,19 +41,11 @@ def described(text):
 
 
 DAMAGES = {
-    "another compression": patch_directory(10, 99),
-    "not compressed as it says": patch_directory(10, 8),
-    "LZMA it is not": patch_directory(10, 14),
-    "a version to come": patch_directory(6, 255),
-    "encrypted": patch_directory(8, 1),
     "a header that does not end": array_file("(2,", end=""),
     "a shape beyond all memory": array_file("(4611686018427387904,)"),
-    "a shape beyond all integers": array_file("(1180591620717411303424,)"),
     "a shape of many dimensions": array_file("(1,) * 99"),
-    "a negative shape": array_file("(-1,)"),
     "no array": with_member(b"bytes"),
     "lists in lists": described("[" * 200_000),
-    "objects in objects": described('{"a":' * 200_000),
     "a list": described("[1, 2]"),
     "not text": lambda folder: (folder / "params.json").write_bytes(b"\xff\xfe\x00"),
     "parameters without names": described('{"format": 3, "class": "PLT", "params": [[1, 2], ["C", 1]], "values": {}}'),
