@@ -179,11 +179,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
         if found is not None and not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
             raise ModelFormatError(f"{folder / PARAMS_FILE} has {of} that are not a list of strings")
     label_names = description.get("label_names")
-    if label_names is not None:
-        try:
-            label_names = check_label_names(label_names)
-        except (TypeError, ValueError) as error:
-            raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged: {error}") from error
+    label_names = None if label_names is None else check_label_names(label_names)
     names = None if names is None else np.array(names, dtype=object)
     return cls, params, values, names, label_names, of_arrays
 

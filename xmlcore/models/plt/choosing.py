@@ -161,15 +161,14 @@ class LinearModel(TakesWeights):
         if values["loss"] not in LOSS_NUMBERS:
             raise ModelFormatError(f"the loss {values['loss']!r:.200} is not one of {', '.join(LOSS_NUMBERS)}")
         check_columns(feature_of_column, values["n_features"])
-        settings, trials = values["settings"], values["trials"]
-        if not isinstance(settings, dict) or set(settings) != set(self._SETTINGS) or AUTO in settings.values():
+        settings = values["settings"]
+        if set(settings) != set(self._SETTINGS) or AUTO in settings.values():
             raise ModelFormatError(f"the settings {settings!r:.200} lack a value of {', '.join(self._SETTINGS)}")
         for parameter in self.PARAMETERS:
             if parameter.name in settings:
                 parameter.check(settings[parameter.name])
-        if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
-            raise ModelFormatError("its trials are no list of dicts")
-        self.settings_, self._trials, self.n_iter_ = settings, trials, values["n_iter"]
+        self.settings_, self._trials = settings, [dict(trial) for trial in values["trials"]]
+        self.n_iter_ = values["n_iter"]
 
 
 def choose(
