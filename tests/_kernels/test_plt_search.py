@@ -58,7 +58,7 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
     model, X = fitted(*shape)
     wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
     out = np.empty(wanted.size)
-    taken = model._search().take(csr_parts(X), (0, X.shape[0]))
+    taken = model._search.take(csr_parts(X), (0, X.shape[0]))
     plt_candidates.score_labels(
         model.fitted_[0], LOSS_NUMBERS[shape[0]], model.leaves_[0], taken, np.arange(X.shape[0]),
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
@@ -140,11 +140,11 @@ def test_searching_together_finds_the_same_as_alone(shape, k, beam):
     model, X = fitted(*shape)
     X = sp.csr_array(sp.vstack([X, X[:3], X[:1] * 0, sparse_rows(90, 25, 5)]))
     x, rows = (
-        model._search().take(csr_parts(X), (0, X.shape[0])),
+        model._search.take(csr_parts(X), (0, X.shape[0])),
         np.random.default_rng(k).permutation(X.shape[0])[:100],
     )
     for weights in (None, np.arange(17.0)):
-        (gains,) = model._search().gains(weights)
+        (gains,) = model._search.gains(weights)
         asked = model.fitted_[0], gains, LOSS_NUMBERS[shape[0]], x, rows, beam
         alone = np.full((100, k), -1, np.int32), np.full((100, k), -np.inf)
         plt_search.search_best_first(*asked, *alone)
@@ -212,13 +212,13 @@ def searched(request):
     model = PLT(loss=loss, C=C, arity=arity, max_leaf_labels=leaf, n_estimators=n_trees, n_jobs=1)
     model.fit(sparse_rows(60, 25, 0), Y)
     X = sparse_rows(15, 25, 100)
-    taken = model._search().take(csr_parts(X), (0, 15))
+    taken = model._search.take(csr_parts(X), (0, 15))
     rows = [naive.plt_search.in_columns(x, model.feature_of_column_) for x in X.toarray().astype(float)]
     every = [naive.plt_search.search_ensemble(model.fitted_, loss, x, 17) for x in rows]
 
     def top(k, beam=0):
         labels, sums = np.full((15, k), -1, np.int32), np.zeros((15, k))
-        together = as_ensemble(model.fitted_, model.leaves_, model._search().gains(None))
+        together = as_ensemble(model.fitted_, model.leaves_, model._search.gains(None))
         search_ensemble(together, LOSS_NUMBERS[loss], taken, np.arange(15), beam, labels, sums)
         return labels, sums
 

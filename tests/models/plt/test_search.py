@@ -85,7 +85,7 @@ def test_a_rows_result_does_not_depend_on_its_neighbours(monkeypatch, mixed, par
     X, Y, rows = mixed
     model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
     assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
-    dense_at = model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at
+    dense_at = model._search.take(csr_parts(rows), (0, rows.shape[0])).dense_at
     assert 24 < (dense_at >= 0).sum() <= 48
     alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
     expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
@@ -124,7 +124,7 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
 def test_which_rows_are_searched_together(monkeypatch, mixed):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
-    n_dense = int((model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
+    n_dense = int((model._search.take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
     sizes = []
     monkeypatch.setattr(
         "xmlcore.models.plt.search.search_together",
@@ -142,14 +142,14 @@ def test_which_rows_are_searched_together(monkeypatch, mixed):
 def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
-    dense = np.diff(rows.indptr) >= model._search()._least_dense()
+    dense = np.diff(rows.indptr) >= model._search._least_dense()
     monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", 4 * model.feature_of_column_.size * 5 + 3)
-    blocks = model._search().blocks(rows.indptr, model.n_jobs, together)
+    blocks = model._search.blocks(rows.indptr, model.n_jobs, together)
     assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])] and blocks[-1][1] == rows.shape[0]
     sizes = [dense[start:end].sum() for start, end in blocks]
     assert max(sizes) == 5 and len(blocks) <= dense.sum() // 5 + 2
     empty = rows[:0]
-    assert model._search().blocks(empty.indptr, model.n_jobs, together) == []
+    assert model._search.blocks(empty.indptr, model.n_jobs, together) == []
     assert model.predict_topk(empty, 2).labels.shape == (0, 2)
 
 

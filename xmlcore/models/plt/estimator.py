@@ -200,7 +200,7 @@ class PLT(LinearModel):
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
         X = self._check_input(X, k)
         weights = self._checked_weights(weights)
-        x, search, width = csr_parts(X), self._search(), min(k, self.n_labels_)
+        x, search, width = csr_parts(X), self._search, min(k, self.n_labels_)
         gains = search.gains(weights)
         labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)
@@ -217,7 +217,7 @@ class PLT(LinearModel):
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         threshold = check_threshold(threshold)
         X = self._check_input(X)
-        x, search = csr_parts(X), self._search()
+        x, search = csr_parts(X), self._search
 
         def one_block(block):
             return search.at_least(search.take(x, block), block[1] - block[0], threshold)
@@ -231,7 +231,7 @@ class PLT(LinearModel):
         per_row = labels.shape[1] if labels.ndim == 2 else 1
         n = X.shape[0]
         flat = check_label_ids(labels.reshape(-1) if labels.ndim == 2 else labels, n * per_row, self.n_labels_)
-        x, search, out = csr_parts(X), self._search(), np.empty(flat.size)
+        x, search, out = csr_parts(X), self._search, np.empty(flat.size)
 
         def one_block(block):
             part, rows = slice(block[0] * per_row, block[1] * per_row), np.arange(block[1] - block[0])
@@ -360,16 +360,10 @@ class PLT(LinearModel):
         self._linear_nodes = {}
         self._make_search()
 
-    def _search(self) -> TreeSearch:
-        """Return the search over the fitted trees, made with them; and made anew if they have been replaced."""
-        if not self._made_search.is_of(self.fitted_, LOSS_NUMBERS[self.loss_]):
-            self._make_search()
-        return self._made_search
-
     def _make_search(self):
         """Make the search over the fitted trees; it is not pickled."""
         loss, unit, n_columns = LOSS_NUMBERS[self.loss_], self.normalize_ == UNIT, self.feature_of_column_.size
-        self._made_search = TreeSearch(self.fitted_, self.leaves_, loss, unit, self._columns, n_columns)
+        self._search = TreeSearch(self.fitted_, self.leaves_, loss, unit, self._columns, n_columns)
 
     def _warm_up_params(self):
         """See :meth:`MultiLabelModel._warm_up_params`; a given tree is replaced by a tree of 8 labels."""
@@ -387,7 +381,7 @@ class PLT(LinearModel):
 
     def _warm_up_predict(self):
         super()._warm_up_predict()
-        search, X = self._search(), toy_rows()
+        search, X = self._search, toy_rows()
         search.run_rare_kernels(search.take(csr_parts(check_features(X)), (0, len(X))), len(X))
 
     def _state(self):
@@ -402,7 +396,7 @@ class PLT(LinearModel):
     def __getstate__(self):
         """Return what is pickled: all but the linear nodes and the search, which are made again when needed."""
         state = self.__dict__ | ({"_linear_nodes": {}} if "_linear_nodes" in self.__dict__ else {})
-        state.pop("_made_search", None)
+        state.pop("_search", None)
         return state
 
     def __setstate__(self, state):

@@ -53,9 +53,6 @@ class TreeSearch:
     def together(self):
         return as_ensemble(self.trees, self.leaves, self._no_gains)
 
-    def is_of(self, trees, loss) -> bool:
-        return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
-
     def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
         """Split the rows of a CSR matrix into the tasks of a prediction."""
         n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
