@@ -10,12 +10,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
 from xmlcore.documented import documented
-from xmlcore.label_names import (
-    given_classes,
-    read_more_classes,
-    read_more_labels,
-    read_training_labels,
-)
+from xmlcore.label_names import given_classes, read_more_classes, read_more_labels, read_training_labels
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
@@ -28,14 +23,7 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
-from xmlcore.validation import (
-    CheckedRows,
-    check_features,
-    check_fitted,
-    check_weights,
-    csr_parts,
-    feature_names,
-)
+from xmlcore.validation import CheckedRows, check_features, check_fitted, check_weights, csr_parts, feature_names
 
 # What every estimator keeps of its training rows, where there is such a thing.
 KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class")

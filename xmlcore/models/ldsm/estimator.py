@@ -24,13 +24,7 @@ from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Matrix, RandomState
-from xmlcore.validation import (
-    INT32_MAX,
-    check_count,
-    check_labels,
-    check_threshold,
-    csr_parts,
-)
+from xmlcore.validation import INT32_MAX, check_count, check_labels, check_threshold, csr_parts
 
 DENSE = 0.5  # share of feature values other than 0 above which "auto" chooses the optimizer for dense features
 MOST_DENSE = 1 << 29  # largest number of values, most of them 0, of which "sgd" learns: with more it takes hours

@@ -8,22 +8,10 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
 from xmlcore.models.base import toy_rows
-from xmlcore.models.plt.building import (
-    CLUSTERING,
-    build_tree,
-    has_one_level,
-    label_frequencies,
-    label_representations,
-)
+from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.label_tree import LabelTree
-from xmlcore.models.plt.linear_nodes import (
-    LOSS_NUMBERS,
-    LinearNodes,
-    linear_nodes,
-    log_mean_gradient,
-    path_gradients,
-)
+from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import arrays_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
@@ -48,14 +36,7 @@ from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState
-from xmlcore.validation import (
-    INT32_MAX,
-    check_count,
-    check_features,
-    check_label_ids,
-    check_threshold,
-    csr_parts,
-)
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_threshold, csr_parts
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
