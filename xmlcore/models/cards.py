@@ -62,7 +62,7 @@ def _measures(lines) -> tuple:
     """Return the head and the rows of a table: a row for each measure, and columns for 1, 3, 5 and the largest k."""
     found = {(str(line.get("measure")), line.get("k")): line for line in lines if isinstance(line.get("k"), int)}
     most = max((k for _, k in found), default=0)
-    ks = [k for k in sorted({1, 3, 5, most}) if any(at == k for _, at in found)]
+    ks = sorted({1, 3, 5, most} & {k for _, k in found})
     names = dict.fromkeys(name for name, _ in found)
     rows = [(name.removesuffix("@k"), *(_measure(found.get((name, k), {})) for k in ks)) for name in names]
     return ("measure", *(f"at {k}" for k in ks)), rows

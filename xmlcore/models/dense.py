@@ -8,19 +8,10 @@ import scipy.sparse as sp
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import labels_given
-from xmlcore.models.wrapping import WrapsModel
-from xmlcore.parameters import Parameter, described
+from xmlcore.models.wrapping import MODEL, WrapsModel
+from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent
 from xmlcore.typing import LabelNames, Labels, Matrix
-
-PARAMETERS = (
-    Parameter(
-        "model", "Model",
-        "The model to train. It is not changed: a new estimator with its parameters is fitted. Empty is a PLT with its "
-        "defaults.",
-        "estimator", None, optional=True, in_form=False,
-    ),
-)  # fmt: skip
 
 
 @described
@@ -52,7 +43,7 @@ class DenseOutput(WrapsModel):
     [[True, False, False]]
     """
 
-    PARAMETERS = PARAMETERS
+    PARAMETERS = (MODEL,)
     _PARTS = {"model": PLT}
 
     model: MultiLabelModel | None = None

@@ -18,18 +18,14 @@ from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import labels_given
 from xmlcore.models.saving import below, model_from_parts, parts_of_model, under, write_model
-from xmlcore.models.wrapping import WrapsModel
+from xmlcore.models.wrapping import MODEL, WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker
 
 PARAMETERS = (
-    Parameter(
-        "model", "Model",
-        "Any model of xmlcore; it is copied before it is fitted. Empty is a PLT with its defaults.",
-        "estimator", None, optional=True, in_form=False,
-    ),
+    MODEL,
     Parameter(
         "vectorizer", "Vectoriser",
         "Turns texts into rows. It is copied before it is fitted. Empty is a TextVectorizer with its defaults.",

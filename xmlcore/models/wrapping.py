@@ -7,9 +7,16 @@ import scipy.sparse as sp
 
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.rules import Rule
+from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, FilePath, Matrix
+
+MODEL = Parameter(
+    "model", "Model",
+    "Any model of xmlcore. It is not changed: a new one of its parameters is fitted. Empty is a PLT with its defaults.",
+    "estimator", None, optional=True, in_form=False,
+)  # fmt: skip
 
 
 class WrapsModel(MultiLabelModel):

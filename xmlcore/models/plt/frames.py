@@ -246,10 +246,7 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
         part = read[rows]
         for block in _blocks(members, rows.size, nodes.weights.shape[1]):
             progress("Measuring how well nodes decide", done / total, f"node {int(block[0]):,} of {n:,}")
-            margins = (
-                part @ nodes.weights[block].astype(np.float64).toarray().T if rows.size else np.zeros((0, block.size))
-            )
-            margins = margins + nodes.bias[block].astype(np.float64)
+            margins = part @ nodes.weights[block].astype(np.float64).toarray().T + nodes.bias[block].astype(np.float64)
             for column, v in enumerate(block.tolist()):
                 own = np.searchsorted(rows, flat_rows[ptr[v] : ptr[v + 1]])
                 measured[v], positive[v] = rows.size, own.size

@@ -69,15 +69,12 @@ def _is_partition(arrays):
     ):
         return False
     sizes = arrays.group_size.astype(np.int64)
-    if not ((sizes > 0).all() and (sizes <= GROUP_LIMIT).all()):
+    if not ((sizes > 0).all() and (sizes <= GROUP_LIMIT).all() and (sizes[: root + 1] == 1).all()):
         return False
-    firsts = np.concatenate([[0] if root == 0 else [], 1 + np.cumsum(sizes[root + 1 :]) - sizes[root + 1 :]])
-    if not np.array_equal(arrays.group_first, firsts) or sizes[root + 1 :].sum() != n - 1:
-        return False
-    if root == 0 and sizes[0] != 1:
-        return False
+    of_nodes = sizes[root + 1 :]  # without the group of the root, if it has one
+    firsts = np.concatenate([np.zeros(root + 1), 1 + np.cumsum(of_nodes) - of_nodes])
     owners = np.repeat(np.arange(n), np.diff(arrays.group_ptr))
-    return np.array_equal(np.repeat(owners, sizes[root + 1 :]), arrays.parent[1:])
+    return np.array_equal(arrays.group_first, firsts) and np.array_equal(np.repeat(owners, of_nodes), arrays.parent[1:])
 
 
 def _are_weights(arrays, n_columns):
