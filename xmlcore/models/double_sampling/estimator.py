@@ -320,7 +320,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     def _set_fitted(self, classes, index, more, tree, function, sampled_size, values):
         """Set the fitted attributes, after training or from a saved model."""
-        self._classes, self._values = classes, values
+        self._values = values
         self.feature_of_column_ = classes.feature_of_column
         self.document_counts_, self.class_size_ = classes.document_counts, classes.class_size
         self.sampled_size_ = sampled_size
@@ -332,6 +332,12 @@ class DoubleSampling(TakesWeights, LearnsMore):
         self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
         self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
+
+    @property
+    def _classes(self) -> ClassTerms:
+        """The sums of the classes, whose arrays are elsewhere: joblib would write them twice."""
+        index, counts = self.ranker_.index, (self.document_counts_, self.class_size_)
+        return ClassTerms(self.feature_of_column_, index.ptr, index.classes, index.sums, *counts, self.n_rows_)
 
     def _rows(self, X):
         """Return rows in the model's columns: (pointers, columns, values)."""
