@@ -40,7 +40,9 @@ def by_hand(view, ready) -> None:
     for i in range(0, len(keys), 2):
         for key, column in zip(keys[i : i + 2], st.columns(2, gap="large")):
             with column:
-                _one_model(view, after, by_key[key], titles[key])
+                st.subheader(titles[key])
+                if both := results.run_and_model(by_key[key]):
+                    before_after.show(view.data, both[1], view.x, after, view.k, f"explain.whatif {key}")
 
 
 def _fewest(view) -> None:
@@ -84,13 +86,6 @@ def _models(view, by_key, titles) -> list[str]:
         first,
         least=1,
     )
-
-
-def _one_model(view, after, record, title) -> None:
-    st.subheader(title)
-    both = results.run_and_model(record)
-    if both is not None:
-        before_after.show(view.data, both[1], view.x, after, view.k, f"explain.whatif {record['key']}")
 
 
 def by_noise(view) -> None:

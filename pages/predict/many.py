@@ -51,13 +51,7 @@ def ask(predictor) -> asked.Question | None:
         st.caption(GONE)
     if file is None:
         return None
-    offered = own if file in own else [file, *own]
-    if len(offered) > 1:
-        titles = {}
-        for number, one in enumerate(offered, 1):
-            by = f", {one['decision'][:DECISION]}" if isinstance(one.get("decision"), str) else ""
-            titles[one["key"]] = f"{number}: {one['name']}{by}"
-        fields.pick(f"File, of {len(offered):,}", titles, "predict.file shown", file["key"], _look_at)
+    _choose(own if file in own else [file, *own], file)
     predicted = _loaded(predictor, file["key"]) if file in own else None
     if predicted is None or predicted.decided is None:  # by another model, or an earlier version
         _again(predictor, file)
@@ -69,6 +63,16 @@ def ask(predictor) -> asked.Question | None:
     row = listed.show(predictor, predicted, file["name"], functools.partial(_look_at, file["key"]), row)
     _again(predictor, file)
     return None if row is None else _question(predictor, file, predicted, row)
+
+
+def _choose(offered: list, file: dict) -> None:
+    if len(offered) < 2:
+        return
+    titles = {}
+    for number, one in enumerate(offered, 1):
+        by = f", {one['decision'][:DECISION]}" if isinstance(one.get("decision"), str) else ""
+        titles[one["key"]] = f"{number}: {one['name']}{by}"
+    fields.pick(f"File, of {len(offered):,}", titles, "predict.file shown", file["key"], _look_at)
 
 
 def looked_at(predictor) -> dict:
@@ -85,12 +89,6 @@ def _listed(name: str) -> list[dict]:
     return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
 
 
-def _of_all() -> list[dict]:
-    """Return the files that all models have predicted, with the key of the model as ``by``."""
-    names = [name for name in workspace.get("widgets") if name.startswith(FILES)]
-    return [file | {"by": name.removeprefix(FILES)} for name in names for file in _listed(name)]
-
-
 def _predicted(predictor) -> list[dict]:
     return [file for file in _listed(predictor.list_of_files) if jobs.kept(predictor.of_files, file["key"])]
 
@@ -99,8 +97,9 @@ def _named(predictor) -> dict | None:
     """Return the file that the view names; one that only another model has predicted has the key of that as ``by``."""
     if not now().file:
         return None
-    own = _predicted(predictor)
-    found = [file for file in (*own, *_of_all()) if file["key"].startswith(now().file)]
+    own, names = _predicted(predictor), [name for name in workspace.get("widgets") if name.startswith(FILES)]
+    every = [file | {"by": name.removeprefix(FILES)} for name in names for file in _listed(name)]  # of all models
+    found = [file for file in (*own, *every) if file["key"].startswith(now().file)]
     content = _content(found[0]["key"]) if found else None
     if content is None or found[0] in own:
         return found[0] if content else None
