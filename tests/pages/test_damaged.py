@@ -60,7 +60,7 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, 
     ],
 )
 @pytest.mark.sections("Other methods", "Train on them")
-def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_damaged(ready, kind, button, shown):
+def test_what_features_has_made_is_made_again_when_damaged(ready, kind, button, shown):
     select(ready, **FEW)
     page = ready.go("features")
     page.set("features.methods", ["Chi-squared"]).press(f"features.{button}").until(shown)
@@ -73,7 +73,7 @@ def test_what_a_press_on_the_features_page_has_made_is_made_again_when_it_is_dam
 
 
 @pytest.mark.sections("At one level", "Single rows")
-def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for_rows_under_attack(ready, monkeypatch):
+def test_a_run_with_a_damaged_model_is_made_again(ready, monkeypatch):
     key = train(ready)
     damage_model(key)
     page = ready.go("robustness").until(drawn("P@1 under"))
@@ -87,7 +87,7 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_what_is_measured_and_for
     experiment.load_run_model(key)
 
 
-def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready):
+def test_a_run_of_another_version_is_made_again_with_a_note(ready):
     key, folder = train(ready), "runs"
     own = ("kind", "key", "created", "bytes", "value_bytes", "value_crc", "files")  # which the store writes itself
     facts = {name: fact for name, fact in store.info(folder, key).items() if name not in own}
@@ -125,7 +125,7 @@ def test_an_upload_whose_record_is_damaged_is_said_on_data(ready):
 
 
 @pytest.mark.parametrize("damaged", [{}, [[]]])
-def test_what_is_chosen_first_is_shown_where_the_workspace_has_a_choice_that_none_can_be(ready, damaged):
+def test_an_impossible_choice_gives_way_to_the_first(ready, damaged):
     train(ready)
     fingerprint = written(ready)["dataset"]
     choices = ("robustness.kind", f"robustness.runs {fingerprint}", f"predict.model {fingerprint}", "compare.columns")

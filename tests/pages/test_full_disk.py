@@ -26,7 +26,7 @@ def full_disk():
         yield patch
 
 
-def test_a_full_disk_is_said_and_what_is_done_meanwhile_is_kept_when_there_is_room(ready, full_disk):
+def test_what_is_done_on_a_full_disk_is_kept_later(ready, full_disk):
     assert "Nothing new can be kept" in ready.go("train").text() and "1.0 MB are free" in ready.text()
     assert "stays in memory" in ready.set("preferences.automatic", False).text()
     assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is True
@@ -41,7 +41,7 @@ def test_a_training_on_a_full_disk_says_so_before_it_computes(ready, full_disk, 
     ready.go("explain").press("explain.train").until(lambda s: "Nothing was computed" in s.text())
 
 
-def test_a_folder_in_which_others_could_have_written_is_refused_on_every_page(ready):
+def test_a_folder_that_others_can_write_to_is_refused(ready):
     cache_root().chmod(0o777)
     assert "The dashboard does not start" in ready.go("train").text() and "chmod -R go-rwx" in ready.text()
     cache_root().chmod(0o700)
@@ -64,7 +64,7 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
 PAGES = [name.lower() for name in addresses.ICONS]
 
 
-def test_a_cache_that_is_deleted_while_the_server_runs_ends_no_page_and_is_made_anew(ready, server):
+def test_a_cache_deleted_meanwhile_is_made_anew(ready, server):
     ready.run()
     shutil.rmtree(cache_root())
     for page in PAGES:
@@ -75,7 +75,7 @@ def test_a_cache_that_is_deleted_while_the_server_runs_ends_no_page_and_is_made_
 
 
 @pytest.mark.parametrize("how", ["empty", "gone"])
-def test_an_open_page_writes_back_what_it_knows_when_the_database_is_empty_or_gone(ready, how):
+def test_an_open_page_writes_back_to_an_empty_database(ready, how):
     before, file = workspace_row(ready.run()).read(), cache_root() / FILE
     file.write_bytes(b"") if how == "empty" else file.unlink()
     said = ready.run().text()
@@ -83,7 +83,7 @@ def test_an_open_page_writes_back_what_it_knows_when_the_database_is_empty_or_go
     assert workspace_row(ready).read()["known"] == before["known"]
 
 
-def test_a_damaged_database_is_said_until_it_is_closed_and_an_open_page_goes_on_with_what_it_knows(ready, session):
+def test_a_damaged_database_is_said_until_that_is_closed(ready, session):
     before = workspace_row(ready.run()).read()
     file = cache_root() / FILE
     for path in cache_root().glob(f"{FILE}*"):

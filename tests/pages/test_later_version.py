@@ -47,7 +47,7 @@ CHANGES = [another_model, another_parameter]
 SAID = "by another version of the program"
 
 
-def test_pages_show_a_result_although_another_one_is_of_another_version(ready):
+def test_pages_show_results_beside_those_of_other_versions(ready):
     for model, change in zip(("DoubleSampling", "PLT"), CHANGES):  # the pages of one model
         older, _ = train(ready, model), train(ready, model, random_state=2)
         later(ready, "runs", older, change)

@@ -212,7 +212,7 @@ def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch
 
 @pytest.mark.parametrize("name", MEASURED)
 @pytest.mark.sections("Whole model", "Fewer and smaller trees")
-def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, server, monkeypatch, name):
+def test_failed_measuring_says_why_and_waits(ready, server, monkeypatch, name):
     kind, model, key, _ = MEASURED[name]
     monkeypatch.setattr(experiment.KINDS[kind], "run", no_room)
     train(ready, model)

@@ -1,7 +1,5 @@
 """The Sampling page, opened and used through app.py."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ import pytest
 from pages.sampling import row as row_part
 from pages.sampling import studies
 from pages.shared import format, style
-from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
@@ -168,7 +165,7 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
 
 
 @pytest.mark.sections("all")
-def test_measured_values_and_csvs_hold_the_runs_own_result(measured, key, monkeypatch):
+def test_measured_values_hold_the_runs_own_result(measured, key):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
     q, values = line(measured, "What more candidates bring", "micro R@1")
@@ -187,19 +184,6 @@ def test_measured_values_and_csvs_hold_the_runs_own_result(measured, key, monkey
     seconds = line(measured, SWEEP, "seconds over κ")[1]
     assert seconds[1] == pytest.approx(seeds["cpu_s"].mean()), "as measured with the others"
     assert swept(measured, "π")[0] == [1, 2]
-    files = []
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: files.append(make))
-    measured.run()
-    frames = [pd.read_csv(io.BytesIO(charts.csv_bytes(make() if callable(make) else make))) for make in files]
-    sizes, weights, pairs = (
-        next(frame for frame in frames if column in frame) for column in ("sampled_size", "meaning", "contribution")
-    )
-    model = experiment.load_run_model(key)
-    assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
-    assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
-    assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
-    assert sum("pair_bytes" in frame for frame in frames) == 1
-    assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
 
 
 def test_values_that_are_typed_outlive_a_page_switch(measured, key):
