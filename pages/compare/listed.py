@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import settings as settings_part
-from pages.shared import door, fields, format, server, settings, sweeping
+from pages.shared import door, fields, format, server, sweeping
 from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
@@ -262,52 +262,23 @@ def chosen(frame, lines, choice: Listing, ticked: set) -> pd.DataFrame:
 
 
 def _titles(frame) -> pd.DataFrame:
+    """Return a table of runs with their names, and those of settings, which are of their first runs without seeds."""
     newest = frame[frame["named"].astype(bool)].drop_duplicates("setting")
     names = dict(zip(newest["setting"], newest["run"]))
     frame = frame.assign(setting_name=[names.get(setting, "") for setting in frame["setting"]])
-    first = frame.drop_duplicates("setting")
-    words = dict(zip(first["setting"], _differing(first)))
-    of_settings = _distinct(first, _with_words(first, first["setting_name"], words.values()))
-    titles, seeds = dict(zip(first["setting"], of_settings)), Counter(frame["setting"])
-    seed_words = [
-        settings.short_words(model, {name: value for name, value in params.items() if name == kept_runs.SEED})
-        for model, params in zip(frame["model"], frame["params"])
-    ]
-    with_seed = [", ".join(filter(None, (words[setting], seed))) for setting, seed in zip(frame["setting"], seed_words)]
-    alone = _with_words(frame, frame["run"].where(frame["named"], ""), with_seed)
-    alone = [titles[setting] if seeds[setting] == 1 else title for setting, title in zip(frame["setting"], alone)]
-    return frame.assign(setting_title=[titles[setting] for setting in frame["setting"]], title=_distinct(frame, alone))
+    titles, of_settings, seeds = {}, {}, Counter(frame["setting"])
+    for _, own in frame.groupby("fingerprint", sort=False):
+        first = own.drop_duplicates("setting")
+        of_settings |= dict(zip(first["setting"], _names(first, first["setting_name"], {kept_runs.SEED}).values()))
+        alone = _names(own, own["run"].where(own["named"].astype(bool), ""))
+        pairs = zip(own["key"], own["setting"])
+        titles |= fields.told_apart({key: of_settings[of] if seeds[of] == 1 else alone[key] for key, of in pairs})
+    of_settings = [of_settings[setting] for setting in frame["setting"]]
+    return frame.assign(setting_title=of_settings, title=[titles[key] for key in frame["key"]])
 
 
-def _with_words(lines, names, words) -> list[str]:
-    """Return the name of each line, or else its model, with the words on its settings if others are called so."""
-    short = [
-        name or experiment.model_title(model, params)
-        for name, model, params in zip(names, lines["model"], lines["params"])
-    ]
-    often = Counter(zip(lines["fingerprint"], short))
-    return [
-        f"{name} ({text})" if text and often[fingerprint, name] > 1 else name
-        for name, fingerprint, text in zip(short, lines["fingerprint"], words)
-    ]
-
-
-def _distinct(lines, titles) -> list[str]:
-    """Return the titles, with the beginning of the key where others of the data set are equal, or else all of it."""
-    for digits in (4, None):
-        often = Counter(zip(lines["fingerprint"], titles))
-        titles = [
-            f"{title} [{key[:digits]}]" if often[fingerprint, title] > 1 else title
-            for title, fingerprint, key in zip(titles, lines["fingerprint"], lines["key"])
-        ]
-    return titles
-
-
-def _differing(lines) -> list[str]:
-    found = [""] * len(lines)
-    place = {index: number for number, index in enumerate(lines.index)}
-    for (_, model), own in lines.groupby(["fingerprint", "model"], sort=False):
-        names = [name for name in experiment.parameters(own, seed=False) if name != "noise_sigma"]
-        for index, params in own["params"].items():
-            found[place[index]] = settings.short_words(model, {name: params[name] for name in names if name in params})
-    return found
+def _names(runs, given, without=()) -> dict[str, str]:
+    """Return what pages call runs on one data set, by key, from the names that users have given them."""
+    params = [{name: value for name, value in own.items() if name not in without} for own in runs["params"]]
+    lines = zip(runs["key"], given, runs["model"], params)
+    return run_names.names([dict(zip(("key", "name", "model", "params"), line)) for line in lines])

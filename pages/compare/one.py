@@ -56,15 +56,7 @@ def show(key: str, every) -> None:
     )
     name = line["title"]
     st.header(f"{format.plain(name)} on {format.plain(line['dataset'])}")
-    if line["problem"]:
-        st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
-    else:
-        same = frame[(frame["fingerprint"] == line["fingerprint"]) & frame["P@1"].notna()]
-        place = int((same["P@1"] > line["P@1"]).sum()) + 1
-        st.markdown(
-            f"P@1 is **{format.percent(line['P@1'])}**: number {place:,} of {format.count(len(same), 'result')} on "
-            "this data set." + (f" Training took {format.duration(line['fit_s'])}." if line["fit_s"] > 0 else "")
-        )
+    _say(line, frame)
     results.mark(record)
     with st.container(horizontal=True, gap="small"):
         run_changes.name_button([record], "compare.one")
@@ -105,6 +97,19 @@ def show(key: str, every) -> None:
     values |= {f"param.{name}": value for name, value in line["params"].items()}
     charts.csv_button(
         "All of this, CSV", lambda: _facts(values, "name"), f"result-{line['key'][:6]}", "Names and values"
+    )
+
+
+def _say(line, frame) -> None:
+    """Say which place a result has among those on its data set, or why it cannot be read."""
+    if line["problem"]:
+        st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
+        return
+    same = frame[(frame["fingerprint"] == line["fingerprint"]) & frame["P@1"].notna()]
+    place = int((same["P@1"] > line["P@1"]).sum()) + 1
+    st.markdown(
+        f"P@1 is **{format.percent(line['P@1'])}**: number {place:,} of {format.count(len(same), 'result')} on "
+        "this data set." + (f" Training took {format.duration(line['fit_s'])}." if line["fit_s"] > 0 else "")
     )
 
 

@@ -176,10 +176,11 @@ def buttons(records: list, lines, frame, choice) -> None:
             st.button("Untick all", key="compare.untick", type="tertiary", on_click=untick)
         charts.csv_button("All results, CSV", lambda: everything(frame), "results", ALL_CSV, key="compare.csv")
         keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
+        names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
         if keys:
             charts.file_button(
                 "Report, HTML",
-                lambda: _report(keys, frame, choice.measure),
+                lambda: experiment.report(keys, measure=choice.measure, names=names),
                 "report.html",
                 "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
                 "results, or else of all in the table. It says which cannot be read, and why",
@@ -194,8 +195,3 @@ def everything(frame) -> pd.DataFrame:
     rest = [name for name in frame if name not in (*own, *listed.OF_PAGES)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
-
-
-def _report(keys, frame, measure) -> str:
-    names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
-    return experiment.report(keys, measure=measure, names=names)

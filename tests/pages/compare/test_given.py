@@ -14,7 +14,7 @@ def give(page, name, content):
     page.set("compare.given.name", name).press("compare.given.start")
 
 
-def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
+def test_predictions_of_another_program_are_compared(ready):
     key = train(ready)
     run = experiment.load("train", key)
     page = ready.go("compare")
@@ -35,7 +35,7 @@ def test_predictions_of_another_program_become_a_result_that_is_compared(ready):
 
 
 @pytest.mark.sections("Single predictions")
-def test_the_train_page_shows_predictions_of_another_program_without_what_needs_a_model(ready):
+def test_train_shows_predictions_of_another_program(ready):
     predictions(ready)
     page = ready.go("train")
     assert "other ranks a true label first" in plainly(page)

@@ -39,7 +39,7 @@ def words():
     return small_data("words")
 
 
-def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which_is_best(ready, words):
+def test_the_sentence_says_which_result_is_best(ready, words):
     page = listed(ready, make(1, words), words)
     assert "highest P@1 of 1 result: " in plainly(page) and "Is the difference real?" not in plainly(page)
     said = plainly(listed(ready, make(9, words, first=147), words))
@@ -52,7 +52,7 @@ def test_one_result_is_listed_alone_and_of_several_the_first_sentence_says_which
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
-def test_results_have_processor_time_unless_an_older_one_has_none(ready, words):
+def test_results_have_processor_time_unless_one_lacks_it(ready, words):
     trained = [train(ready, model, words) for model in ("PLT", "OneVsRest")]
     assert figure(ready.go("compare"), "P@1 against processor time")
     shown = ready.frame("run", "fit_cpu_s")
@@ -71,7 +71,7 @@ def test_results_have_processor_time_unless_an_older_one_has_none(ready, words):
 
 
 @pytest.mark.sections("Side by side")
-def test_a_result_has_one_colour_and_mark_in_all_figures_of_all_pages_whatever_is_ticked(ready, words):
+def test_a_result_has_one_colour_and_mark_everywhere(ready, words):
     made = make(9, words, seeds=1)
     for number, record in enumerate(made):
         record["name"] = f"result {number}"
@@ -118,7 +118,7 @@ def read_now(monkeypatch):
     monkeypatch.setattr(reading, "read_ahead", lambda read: read())
 
 
-def test_the_newest_result_and_those_that_were_brought_back_are_read_ahead(ready, words, monkeypatch, read_now):
+def test_the_newest_results_are_read_ahead(ready, words, monkeypatch, read_now):
     made, asked, read = make(4, words), [], []
     monkeypatch.setattr(reading, "read_run", asked.append)
     monkeypatch.setattr(side, "make_in_advance", lambda runs, *others: read.append(len(runs)))
@@ -143,7 +143,7 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     assert "points above" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
 
 
-def test_what_the_fields_of_the_page_do_not_offer_is_not_read_ahead(own_cache, words):
+def test_what_no_field_offers_is_not_read_ahead(own_cache, words):
     odd = ("measure", 5), ("text", 5), ("more", ["x", "macro F1@5"]), ("more", 5), ("tag", None), ("dataset", "gone")
     made, known = make(3, words), {words.fingerprint: {"name": "words"}}
     datasets.save_dataset(words)
@@ -179,7 +179,7 @@ def tabs(page):
     return result
 
 
-def test_what_is_ticked_moves_no_tab_so_that_browsers_draw_no_figure_anew(ready, words):
+def test_ticks_move_no_tab(ready, words):
     made = make(12, words)
     page = listed(ready, made, words)
     before = tabs(page)
@@ -197,7 +197,7 @@ def records(page):
 
 
 @pytest.mark.sections("Side by side")
-def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_when_asked(ready, words):
+def test_seeds_share_a_line_unless_asked_otherwise(ready, words):
     page = listed(ready, make(6, words), words)
     frame = page.frame("run", "created")
     assert "macro F1@5" not in frame
@@ -215,7 +215,7 @@ def test_seeds_share_a_line_and_each_result_parameter_and_measure_has_its_own_wh
     assert set(more) <= set(wide.index) and len(wide.columns) == 4
 
 
-def test_measures_of_decided_labels_are_by_the_decision_kept_on_predict_which_is_named(ready):
+def test_measures_are_by_the_decision_kept_on_predict(ready):
     kept, other = train(ready, "PLT"), train(ready, "OneVsRest")
     page = ready.go("compare").set("compare.more", [*experiment.DECIDED])
     trained = experiment.runs([kept, other]).set_index("key")
@@ -259,7 +259,7 @@ def called(page):
     return {one.key.rpartition(".")[2]: one.label.replace("\\", "") for one in buttons}
 
 
-def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words):
+def test_a_result_has_one_name_whatever_else_is_listed(ready, words):
     made = make(24, words)  # of a model two settings with three seeds, or six settings
     made[20]["name"] = "mine"
     page = listed(ready, made, words)
@@ -272,13 +272,12 @@ def test_a_result_is_called_the_same_whatever_else_is_in_the_table(ready, words)
     assert called(ticked(page, [])) == {keys[1]: "OneVsRest (C 7)"}
     page.at.text_input(key="compare.text").set_value("")
     alone = called(ticked(page.set("compare.lines", "result"), keys))
-    seed_0 = noisy.replace(")", ", Seed 0)")
-    assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: seed_0}
-    assert f"{seed_0} on words" in page.press(f"compare.open.{keys[0]}").text()
+    assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: noisy}, "as on the other pages"
+    assert f"{noisy} on words" in page.press(f"compare.open.{keys[0]}").text()
 
 
 @pytest.mark.sections("Side by side")
-def test_a_filter_that_fits_nothing_keeps_the_tabs_and_is_cleared_by_a_button(ready, session, words):
+def test_a_filter_that_fits_nothing_can_be_cleared(ready, session, words):
     page = listed(ready, make(6, words), words)
     before = list(tabs(page))
     page.at.text_input(key="compare.text").set_value("nothing like this")
@@ -293,7 +292,7 @@ def test_a_filter_that_fits_nothing_keeps_the_tabs_and_is_cleared_by_a_button(re
     assert "Showing 6 of 6 results" in session(page.token).go("compare").text(), "also after a reload"
 
 
-def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_missing(ready, words):
+def test_unreadable_results_are_named_with_the_reason(ready, words):
     made = make(12, words, seeds=1)
     page = listed(ready, made, words)
     best, name = next(iter(called(page).items()))
@@ -309,7 +308,7 @@ def test_results_that_cannot_be_read_are_named_with_the_reason_and_later_as_miss
     assert "and 7 more." in said and "No model has been trained" not in said
 
 
-def test_the_four_best_or_those_ticked_are_compared_and_only_they_are_read(ready, words, monkeypatch):
+def test_only_the_best_or_ticked_results_are_read(ready, words, monkeypatch):
     page = listed(ready, make(60, words, seeds=1), words)
     said = "The 4 best in P@1"
     assert said in page.text() and len(called(page)) == 4
@@ -338,17 +337,13 @@ def test_archived_and_deleted_results_come_back(ready, words):
 
 
 @pytest.mark.sections("Side by side", "Is the difference real?", "Head, torso and tail")
-def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_table(ready, words):
+def test_two_ticked_lines_stand_side_by_side(ready, words):
     page = listed(ready, make(12, words), words)
     keys = list(records(page))
     page = ticked(page, [keys[0], keys[1], keys[2], keys[6]])
     assert "2 side by side on words" in page.text()
     measures = page.frame(side.MEASURE)
     assert measures[side.MEASURE].tolist()[:3] == ["P@1", "P@3", "P@5"] and len(measures.columns) == 3
-    styles = next(one.proto.arrow_data.styler.styles for one in page.at.dataframe if side.MEASURE in one.value)
-    bold = {tuple(map(int, place)) for place in re.findall(r"row(\d+)_col(\d+)", styles)}
-    values = measures.iloc[:, 1:].map(lambda text: float(text.split()[0])).to_numpy()
-    assert bold == {(row, 1 + column) for row, column in np.argwhere(values == values.max(axis=1, keepdims=True))}
     wins = page.frame("bucket", "a", "equal", "b").set_index("bucket")
     labels = page.frame("name", "difference", "f1_a")
     assert wins.loc["all"].sum() == len(labels)
@@ -357,8 +352,6 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert [head for head in heads if head] == ["Second − first"] * 2
     by = re.search(r"In P@1, .* is ([\d.]+) points ", page.text())[1]
     assert float(by) == pytest.approx(abs(page.frame("p_holm", "first")["difference"].iloc[0]), abs=0.06)
-    rows = next(one for one in page.at.dataframe if {"row", "first"} <= {*one.value.columns})
-    assert rows.proto.column_order[-2:] == ["first", "second"] and len(rows.proto.column_order) <= 5, "both in sight"
     assert figure(page, "Recall, better or worse than ") is not None
     assert figure(page.set("compare.buckets", "macro_f1"), "Macro F1, better or worse") is not None
     page.set("compare.more", ["coverage@5", "abandonment@5", "P@1"])
@@ -373,7 +366,7 @@ def test_two_ticked_lines_stand_side_by_side_until_they_are_unticked_in_a_new_ta
     assert [element.proto.id for element in page.at.dataframe if "created" in element.value] != before
 
 
-def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, session, words):
+def test_a_result_has_a_view_with_an_address(ready, session, words):
     runs = make(1, words, first=6)
     key = runs[0]["key"]
     page = session(listed(ready, runs, words).token)
@@ -388,7 +381,7 @@ def test_a_result_has_a_view_with_an_address_that_the_copied_link_names(ready, s
     assert "the result of the link" in page.run().text()
 
 
-def test_a_copied_link_names_the_result_that_is_opened_here_and_on_the_train_page(ready, words, monkeypatch):
+def test_a_copied_link_names_the_opened_result(ready, words, monkeypatch):
     def link():
         return ready.at.sidebar.code[0].value
 
@@ -416,14 +409,14 @@ def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     assert "3 data sets" not in page.set("compare.dataset", words.fingerprint).text()
 
 
-def test_the_file_of_all_results_has_seeds_as_whole_numbers_also_beside_models_without_one(own_cache, words):
+def test_the_file_of_results_has_whole_seeds(own_cache, words):
     text = table.everything(every_of(make(24, words), {}, {}).frame).to_csv(index=False)
     seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
 
 
 @pytest.mark.sections("Is the difference real?")
-def test_figure_sentence_tab_files_and_report_read_one_table_of_tests(ready, words, monkeypatch):
+def test_all_parts_read_one_table_of_tests(ready, words, monkeypatch):
     calls, real = [], side_by_side.differences
     monkeypatch.setattr(side_by_side, "differences", lambda *of: calls.append(of) or real(*of))
     made = make(3, words, seeds=1)

@@ -19,7 +19,7 @@ def test_what_users_and_models_chose_stands_side_by_side(ready):
     assert {*table["by_itself"]} == chosen and table["by_hand"].str.startswith("C, weight of the loss = ").all()
 
 
-def test_beside_another_model_a_result_has_the_settings_that_are_not_its_defaults(ready):
+def test_beside_another_model_stand_changed_settings(ready):
     train(ready, "LdSM", n_estimators=2)
     train(ready, "OneVsRest", C=2.0)
     own = {settings.changed("LdSM", {"n_estimators": 2}), settings.changed("OneVsRest", {"C": 2.0})}
