@@ -126,22 +126,24 @@ def listed() -> list:
 
     Trainings of sweeps that go on are no part of it, nor what gave way and was tried again.
     """
-    mine, queue = workspace.token(), job_queue.queue()
-    titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
-    again = {record["id"] for record in jobs.interrupted()}
-    every = queue.jobs(mine)
-    of_others = parts_of(every)
-    ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
-    pairs = [(titles.get(job.id) or job.title_for(mine), job) for job in ended]
-    pairs += [(job.title, job) for job in queue.past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
-    go_on = {record["key"] for record in sweeping.running()}
-    pairs = [(title, job) for title, job in pairs if job.group not in go_on]
+    every, go_on = job_queue.queue().jobs(workspace.token()), {record["key"] for record in sweeping.running()}
+    pairs = [(title, job) for title, job in _ended(every) if job.group not in go_on]
     later, shown = {job.key for job in every if job.active}, []
     for title, job in sorted(pairs, key=lambda pair: pair[1].ended or pair[1].queued, reverse=True):
         if job.key not in later or _state(job) != WORDS["gave way"]:
             shown.append((title, job))
         later.add(job.key)
     return shown
+
+
+def _ended(every) -> list:
+    """Return pairs of title and job: those of some jobs of this server that have ended, and those of earlier ones."""
+    mine, of_others = workspace.token(), parts_of(every)
+    titles = {record["id"]: record.get("title") for record in workspace.get("jobs")}
+    again = {record["id"] for record in jobs.interrupted()}
+    ended = [job for job in every if not job.active and (job.id not in of_others or job.state == "failed")]
+    past = [job for job in job_queue.queue().past(mine) if job.state not in jobs.ACTIVE and job.id not in again]
+    return [(titles.get(job.id) or job.title_for(mine), job) for job in ended] + [(job.title, job) for job in past]
 
 
 def _details(job_title, job):

@@ -200,7 +200,7 @@ def _waiting(job, record, place, count):
                 _button("Up", "up", job, _move, job.id, "up", disabled=place == 0)
                 _button("Down", "down", job, _move, job.id, "down", disabled=place == count - 1)
             if "memory" in job.waits_for:
-                _button("Start anyway", "insist", job, _insist, job.id)
+                _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
 
 
 def _button(label, name, job, do, *args, disabled=False):
@@ -209,8 +209,3 @@ def _button(label, name, job, do, *args, disabled=False):
 
 def _move(job_id, to):
     job_queue.queue().move(job_id, to, owner=workspace.token())
-
-
-def _insist(job_id):
-    """Start a job although its memory is not free; called by a button."""
-    job_queue.queue().insist(job_id)

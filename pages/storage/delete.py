@@ -42,9 +42,27 @@ def elsewhere(mine: str) -> set[str]:
 
 def delete(goes: list, inventory, title: str) -> None:
     """Take artifacts from this workspace, and from the disk if no other workspace lists them; the undo names them."""
-    keys, listed = {artifact.key for artifact in goes}, elsewhere(workspace.token())
-    entries, aside = removed.forget(keys), []
-    still = listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS})
+    listed = elsewhere(workspace.token())
+    entries, aside = removed.forget({artifact.key for artifact in goes}), []
+    gone = _of_nobody(goes, inventory, listed | owned.keys({name: workspace.get(name) for name in owned.FIELDS}))
+    freed = sum(artifact.bytes for artifact in gone.values())
+    removed.remember(f"{title}, {format.size(freed)}" if freed else title, entries, aside)
+    for artifact in gone.values():
+        if artifact.kind == "sweeps":
+            experiment.engine.sweep_unfinished.forget(artifact.key)
+        name = store.set_aside(*artifact.name)
+        aside += [] if name is None else [(artifact.kind, name)]
+    server.forget()
+    kinds, keys = [artifact.kind for artifact in gone.values()], [artifact.key for artifact in gone.values()]
+    audit.note("delete", kinds=kinds, keys=keys)
+    timer = threading.Timer(room.UNDO_SECONDS + 1, store.remove_aside, [room.UNDO_SECONDS])
+    timer.daemon = True
+    timer.start()
+
+
+def _of_nobody(goes: list, inventory, still: set[str]) -> dict:
+    """Return what of some artifacts, and of what was computed from them, no workspace lists; ``still`` are listed."""
+    keys = {artifact.key for artifact in goes}
     if any(artifact.kind == owned.TRIALS for artifact in goes):  # other sweeps may have some of them in common
         for trials in (owned.trial_keys([record]) for record in workspace.get("sweeps")):
             still |= set() if all(key in keys for key in trials if inventory.with_key(key)) else trials
@@ -55,20 +73,7 @@ def delete(goes: list, inventory, title: str) -> None:
         if artifact.key not in still and artifact.name not in gone:
             gone[artifact.name] = artifact
             line += inventory.computed_from(artifact.key)
-    freed = sum(artifact.bytes for artifact in gone.values())
-    removed.remember(f"{title}, {format.size(freed)}" if freed else title, entries, aside)
-    for artifact in gone.values():
-        if artifact.kind == "sweeps":
-            experiment.engine.sweep_unfinished.forget(artifact.key)
-        name = store.set_aside(*artifact.name)
-        aside += [] if name is None else [(artifact.kind, name)]
-    server.forget()
-    audit.note(
-        "delete", kinds=[artifact.kind for artifact in gone.values()], keys=[artifact.key for artifact in gone.values()]
-    )
-    timer = threading.Timer(room.UNDO_SECONDS + 1, store.remove_aside, [room.UNDO_SECONDS])
-    timer.daemon = True
-    timer.start()
+    return gone
 
 
 @st.dialog("Delete")

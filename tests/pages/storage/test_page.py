@@ -115,18 +115,6 @@ def test_a_deletion_takes_what_was_computed_and_is_undone(measured):
     assert store.bytes_aside() == 0
 
 
-def test_undo_is_offered_after_a_reload(measured, session):
-    page, key, task = measured
-    listed = workspace_row(page).read()["runs"]
-    delete_line(page.go("storage"), "PLT")
-    assert workspace_row(page).read()["runs"] == [] and not store.exists("runs", key) and not task.exists()
-    page = session(page.token).go("storage")
-    assert "PLT of words, with 1 result" in page.text() and "PLT" not in table(page).index
-    page.press("undo")
-    assert workspace_row(page).read()["runs"] == listed and store.exists("runs", key) and task.exists()
-    assert "PLT" in table(page.run()).index and "Deleted " not in page.text()
-
-
 def swept(page, values):
     """Keep a sweep on the words, and list it in the workspace of a session; return its task."""
     data = word_data()
