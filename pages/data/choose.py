@@ -20,7 +20,7 @@ def dataset(fingerprint) -> None:
     own = {fp: dataset_list.catalog_name(entry) if entry["source"] == "catalog" else fp for fp, entry in opened.items()}
     keys = {fp: f"{entry['source']} {own[fp]}" for fp, entry in opened.items()}
     names = [entry.name for entry in datasets.catalog() if not entry.published]
-    names += [wanted] if wanted in published.names() else []
+    names += [wanted] if wanted in {entry.name for entry in datasets.catalog()} else []
     titles = {f"catalog {name}": f"{name} ({dataset_list.of_catalog(name)})" for name in names}
     titles |= {keys[fp]: f"{entry['name']} ({dataset_list.where_from(entry)})" for fp, entry in opened.items()}
     current = f"catalog {wanted}" if wanted in names else keys.get(fingerprint)

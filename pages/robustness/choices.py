@@ -149,19 +149,15 @@ def choose_noise(ready, runs) -> NoiseSettings:
     kind, take = workspace.get("widgets").get(name), functools.partial(workspace.remember, name)
     help = "  \n".join(f"**{row.title}**: {row.about}" for row in KINDS.values())
     kind = fields.pick("Noise or attack", titles, name, kind if kind in [*titles] else "gaussian", take, help=help)
-    if others := {one.record["params"]["kind"] for one in _kept(runs)} - {kind}:
+    keys, kept = {r["key"] for r in runs}, room.inventory().artifacts.values()
+    measured = [one for one in kept if one.kind == FOLDER and one.inputs.get("run") in keys]
+    if others := {one.record["params"]["kind"] for one in measured} - {kind}:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption("Measured too:", width="content")
             for other in filter(others.__contains__, KINDS):
                 st.button(titles[other], f"robustness.also {other}", type="tertiary", on_click=take, args=(other,))
     with st.expander("Levels, repeats and rows", icon=":material/tune:"):
         return _choose_settings(ready.data, ready.fingerprint, runs, kind)
-
-
-def _kept(runs) -> list:
-    """Return what is kept that was measured of these runs, whatever the noise."""
-    keys, kept = {r["key"] for r in runs}, room.inventory().artifacts.values()
-    return [one for one in kept if one.kind == FOLDER and one.inputs.get("run") in keys]
 
 
 def at_other_levels(runs, settings) -> NoiseSettings | None:

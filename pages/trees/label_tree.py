@@ -217,22 +217,17 @@ def _map(view) -> None:
 
 
 def _choose(view):
-    deepest = int(view.tree.depth[-1])
+    deepest, down_to = int(view.tree.depth[-1]), np.cumsum(np.bincount(view.tree.depth))
     how = st.popover("How the tree is drawn", icon=":material/tune:", key="trees.whole.drawn")
     part = fields.radio("Drawn", PARTS, "trees.whole.part", WHOLE, place=how)
     kept = workspace.keep(
         f"trees.whole.depths {view.key[:8]} {view.t}",
-        (0, _first_depth(view.tree)),
+        (0, max(1, int(np.count_nonzero(down_to <= MOST_NODES)) - 1)),
         lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2 and 0 <= pair[0] <= pair[1] <= deepest,
     )
     kept["value"] = tuple(kept["value"])
     with how:
         return part, view.choose_value("Colour", "trees.whole.color"), tuple(st.slider("Depths", 0, deepest, **kept))
-
-
-def _first_depth(tree) -> int:
-    down_to = np.cumsum(np.bincount(tree.depth))
-    return max(1, int(np.count_nonzero(down_to <= MOST_NODES)) - 1)
 
 
 def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:

@@ -26,10 +26,6 @@ def entries() -> dict:
     return {entry.name: entry for entry in datasets.catalog() if entry.published}
 
 
-def names() -> set[str]:
-    return {entry.name for entry in datasets.catalog()}
-
-
 def _fields() -> form.Request:
     offered = entries()
     rows = {name: f"{name} – {entry.row}, {format.count(entry.n_labels, 'label')}" for name, entry in offered.items()}

@@ -100,7 +100,8 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     params = show("reword")
     if params is not None:
         effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)
-    first = _name(known["name"], params or {})
+    ending = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[(params or {}).get("ngrams", [1, 1])[1]]
+    first = known["name"][: dataset_list.LONGEST_NAME - len(ending)] + ending
     name = st.text_input(
         "Name", value=first, max_chars=dataset_list.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"
     )
@@ -109,11 +110,6 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     return form.Request(
         experiment.task("words", {"dataset": fingerprint}, {"vectorizer": params}), name=name.strip() or first
     )
-
-
-def _name(name, params) -> str:
-    ending = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[params.get("ngrams", [1, 1])[1]]
-    return name[: dataset_list.LONGEST_NAME - len(ending)] + ending
 
 
 FORM = form.Form("reword", "words", "Make the data set", "The features could not be made:", _fields)

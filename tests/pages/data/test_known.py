@@ -54,7 +54,7 @@ def button(page, key):
     return next(b for b in page.at.button if b.key == key)
 
 
-def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(ready):
+def test_a_published_data_set_is_described_before_download(ready):
     said = ready.text().replace("**", "")
     assert "eurlex-4k, from the Extreme" in said and "Please cite: Loza" in said
     assert all(size in said for size in ("19,348 rows", "3,809", "5,000 features", "3,993 labels"))
@@ -64,7 +64,7 @@ def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(read
     assert button(ready, "known.make").label == "Download eurlex-4k"
 
 
-def test_a_published_data_set_is_downloaded_once_and_used_by_all_workspaces(ready, sources, packed, session):
+def test_a_published_data_set_is_downloaded_once(ready, sources, packed, session):
     with serving({"/set.zip": File(packed)}) as address:
         sources({"bibtex": f"{address}/set.zip"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
@@ -79,7 +79,7 @@ def test_a_published_data_set_is_downloaded_once_and_used_by_all_workspaces(read
     assert "**bibtex**: 80 rows" in other.press("known.make").run().text()
 
 
-def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_found(ready, sources, packed):
+def test_a_failed_download_says_where_to_put_the_file(ready, sources, packed):
     with serving({"/page": File(b"<html>", kind="text/html")}) as address:
         sources({"bibtex": f"{address}/page"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: s.at.error)
@@ -93,7 +93,7 @@ def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_foun
     assert not page.at.error and "Read from what I saved.zip" in page.text()
 
 
-def test_a_failed_download_is_tried_again_only_when_asked_and_can_be_dismissed(ready, sources, packed):
+def test_a_failed_download_is_tried_again_when_asked(ready, sources, packed):
     file = File(packed, status=[404])
     with serving({"/set.zip": file}) as address:
         sources({"bibtex": f"{address}/set.zip"})
@@ -109,7 +109,7 @@ def test_a_failed_download_is_tried_again_only_when_asked_and_can_be_dismissed(r
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
 
 
-def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, session):
+def test_who_only_looks_sees_no_forms_and_no_folders(ready, session):
     looking = session(ready.look_only())
     assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
     assert ready.at.get("file_uploader") and not looking.at.get("file_uploader")
@@ -118,7 +118,7 @@ def test_who_only_looks_sees_no_forms_and_no_folders_of_the_machine(ready, sessi
     assert all(b.disabled for b in looking.at.button if b.key in ("manage.rename", "manage.remove", "resplit.make"))
 
 
-def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the_chosen_sizes(ready):
+def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
     ready.set("made.shape", "small")
     ready.at.select_slider(key="made.share").set_value(10)
     assert "1,000 features and 20 labels" in ready.set("made.noise", 50).text()
@@ -129,7 +129,7 @@ def test_a_synthetic_data_set_is_made_and_put_in_use_and_its_tail_is_that_of_the
         assert ready.set("made.shape", shape).at.slider(key=f"made.tail.{shape}").value == tail
 
 
-def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready, monkeypatch):
+def test_a_data_set_made_meanwhile_is_only_listed(ready, monkeypatch):
     use(ready, small_data("other", seed=5))
     record = {"kind": "synthetic", "fingerprint": "another", "title": "Making", "params": {}, "inputs": {}}
     task = experiment.task("synthetic", {}, {"n_train": 60, "n_test": 20})

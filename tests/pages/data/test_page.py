@@ -44,7 +44,7 @@ def listed(session):
     return table(session).value["row"].tolist()
 
 
-def test_the_row_looked_at_is_the_ticked_or_random_one_and_outlives_a_page_switch_and_a_search(ready):
+def test_the_row_looked_at_outlives_page_and_search(ready):
     assert (shown(ready), listed(ready)[0]) == (0, 0)
     assert shown(tick(ready, 3)) == 3
     assert listed(ready) == list(range(60))  # what is ticked stays where it is
@@ -79,7 +79,7 @@ def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready, session):
     assert "Choose again" not in session(ready.token).text()
 
 
-def test_the_same_content_keeps_its_name_and_that_of_its_file_is_not_told_to_another_session(ready, session):
+def test_names_of_files_are_told_to_no_other_session(ready, session):
     content = xmlc(small_data("other", seed=1))
     upload(ready, "secret-client.txt", content)
     assert "60 rows of secret-client.txt" in ready.text()
@@ -110,7 +110,7 @@ def test_a_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatc
     assert ready.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
 
 
-def test_a_file_that_cannot_be_read_is_named_with_line_and_remedy(ready):
+def test_an_unreadable_file_is_named_with_line_and_remedy(ready):
     upload(ready, "fruit.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
     said = ready.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
     assert "fruit.txt, line 3, column 5: " in said
@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_read_is_named_with_line_and_remedy(ready):
 
 
 @pytest.mark.sections("Frequency")
-def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(ready, tmp_path):
+def test_arff_with_xml_is_converted_to_npz_and_read_back(ready, tmp_path):
     data = small_data("other", seed=1)
     datasets.write_arff(tmp_path / "a.arff", data.X_train, data.Y_train, data.feature_names, data.label_names,
                         xml=tmp_path / "a.xml")  # fmt: skip
@@ -139,7 +139,7 @@ def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(read
 
 
 @pytest.mark.sections("all")
-def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(ready):
+def test_data_without_labels_draw_no_empty_figure(ready):
     upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
     assert any("No training row has a label" in warning.value for warning in ready.at.warning)
     assert len(ready.at.get("plotly_chart")) == 2, "labels and features per row"
@@ -149,7 +149,7 @@ def test_data_without_labels_or_with_few_rows_says_so_and_draws_no_empty_figure(
     assert re.findall("\\d+ at most \\d+", about) == ["1 at most 0", "3 at most 1", "4 at most 5", "4 at most 10"]
 
 
-def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use_and_goes_away_for_good(ready, session):
+def test_the_panel_of_a_first_visit_goes_away_for_good(ready, session):
     assert answer.API_DOCS in ready.text() and "documented parameters" in answer.API_DOCS, "a text may name others"
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     assert answer.OTHER.format("fruit") in ready.text()
@@ -196,7 +196,7 @@ def counts(session):
     return [session.metrics()[name] for name in ("Training rows", "Test rows", "Features", "Labels")]
 
 
-def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_name(ready):
+def test_a_table_or_archive_is_recognised(ready):
     choose(ready, "fruit.csv", CSV)
     assert "a table of 4 columns" in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
@@ -217,7 +217,7 @@ def test_a_table_or_archive_is_recognised_and_asks_for_labels_that_it_does_not_n
     assert counts(ready.make("upload.make")) == ["2", "1", "1", "2"]
 
 
-def test_columns_of_labels_can_be_named_or_come_in_a_file_of_their_own(ready):
+def test_columns_of_labels_are_named_or_in_their_own_file(ready):
     choose(ready, "fruit.csv", CSV)
     selectbox(ready, "Labels are").set_value("named").run()
     assert ready.at.multiselect[0].value == ["apple", "red"]

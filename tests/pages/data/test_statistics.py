@@ -114,7 +114,7 @@ def test_a_ticked_label_or_label_set_shows_its_rows(ready):
     ready.set("labels.most", None)
 
 
-def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_again(ready):
+def test_a_stratified_split_is_a_second_data_set(ready):
     said = ready.make("resplit.make").text()
     assert "stratified 20 %**: 80 rows" in said and "stratification with seed 0" in said
     first = ready.at.session_state["workspace.snapshot"]
@@ -127,7 +127,7 @@ def test_a_stratified_split_is_a_second_data_set_that_keeps_its_name_when_made_a
     assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
 
 
-def test_a_data_set_that_is_gone_is_not_split_and_the_job_says_so(monkeypatch, server):
+def test_a_data_set_that_is_gone_is_not_split(monkeypatch, server):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {})
     workspace.open_workspace()
@@ -151,7 +151,7 @@ def split(data, way, values, notes=()):
     return datasets.load_saved(task.load().dataset)
 
 
-def test_splits_of_a_form_and_of_files_are_those_of_the_functions(tmp_path):
+def test_splits_are_those_of_the_functions(tmp_path):
     data = small_data()
     fold = split(data, "folds", {"n_folds": 4, "fold": 1, "random_state": 5})
     assert fold.content_hash == datasets.split_again(data, n_folds=4, fold=1, random_state=5).content_hash
@@ -203,7 +203,7 @@ def test_row_numbers_that_do_not_fit_are_refused():
         split(small_data(), "file", {"train": b"1\n", "test": b"5\n", "column": 0, "first": 1}, notes)
 
 
-def test_rows_are_split_by_a_worker_and_a_reason_is_said_if_they_cannot_be(ready):
+def test_rows_that_cannot_be_split_have_a_reason(ready):
     ready.set("resplit.way", "unseen").make("resplit.make")
     assert ready.at.error[0].value.startswith("**The rows could not be")
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1

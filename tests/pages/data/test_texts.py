@@ -31,7 +31,7 @@ def field(session, kind, ending):
     return next(each for each in fields if each.key.endswith(ending))
 
 
-def test_a_file_of_documents_becomes_a_data_set_that_shows_its_texts(ready):
+def test_documents_become_a_data_set_with_texts(ready):
     page = choose(ready)
     assert "a table of 4 columns" in page.text()
     assert "documents, which have 3 labels" in page.text()
@@ -56,7 +56,7 @@ def test_a_redacted_file_shows_no_text_of_the_raw_one(ready, session):
     assert not any("Zoe" in text for text in [*shown, page.text()])
 
 
-def test_a_file_of_texts_among_the_files_of_numbers_is_recognised_and_taken_over(ready):
+def test_texts_among_the_files_of_numbers_are_recognised(ready):
     put_file(ready, "upload.train.0", "numbers.csv", b"a,b,y\n1,2,0\n3,4,1\n")
     assert "seems to hold texts" not in ready.run().text()
     put_file(ready, "upload.train.0", "news.csv", documents())
@@ -83,7 +83,7 @@ def test_columns_and_settings_can_be_changed(ready):
 
 
 @pytest.mark.parametrize("labels", ['["law", "art"]', '"law"'])
-def test_what_stands_between_labels_of_lists_is_not_called_one_label(ready, labels):
+def test_nothing_stands_between_labels_of_lists(ready, labels):
     line = '{"text": "a long text of a court", "labels": ' + labels + "}\n"
     page = choose(ready, line.encode() * 4, "news.jsonl")
     found = next(box for box in page.at.selectbox if box.label == "Between labels")

@@ -62,7 +62,7 @@ def gaussian(key):
     return experiment.task("robustness", {"run": key}, params)
 
 
-def test_the_paper_s_noise_is_measured_and_tables_say_what_it_does(page):
+def test_the_paper_s_noise_is_measured_and_told(page):
     assert "**PLT** loses **0.0 points**" in said_plainly(page.text())
     below = figure(page, "P@1 under")["layout"]["title"]["subtitle"]["text"]
     assert {*said_plainly(below).split("; ")} == {"all 30 test rows", "bands: 95 % over 3 repeats"}
@@ -95,7 +95,7 @@ def test_the_answer_is_of_the_first_level_of_significant_loss(n_rows, level):
     assert found == ("A", level, pytest.approx(6 * level), True, n_rows), "of equals the first by name"
 
 
-def test_the_table_says_from_where_each_result_loses_and_who_more():
+def test_the_table_says_where_each_result_begins_to_lose():
     shares = {"A": (0.6, 0.6, 0.55), "B": (0.6, 0.1, 0.05), "C": (0.6, 0.6, 0.6)}
     runs = {name: measured_shares(400, (0.25, 0.5), *of) for name, of in shares.items()}
     table = answer.compared(under_noise(runs))
@@ -115,7 +115,7 @@ def test_one_row_of_a_hundred_is_not_significant(after, significant):
     assert not answer.facts(under_noise({"A": one}, [0.5])).significant
 
 
-def test_the_number_of_rows_stays_what_it_was_when_estimates_change(ready, key, session, monkeypatch):
+def test_the_number_of_rows_stays_when_estimates_change(ready, key, session, monkeypatch):
     def rows(page, share_of_row):
         every = choices.tasks.AUTOMATIC_BELOW * share_of_row
         work = lambda task: Work("", every * (task.params["n_rows"] or 30))  # noqa: E731
@@ -163,7 +163,7 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     assert "Lengths (L2 norms): row" in page.text()
 
 
-def test_a_failed_training_of_a_model_that_is_not_compared_is_not_shown_here(ready, key, monkeypatch):
+def test_a_failed_training_of_another_model_is_not_shown(ready, key, monkeypatch):
     monkeypatch.setattr(DoubleSampling, "fit", lambda *args, **settings: 1 / 0)
     ready.go("train").set("train.model", "DoubleSampling").press("train.DoubleSampling.submit")
     page = ready.until(lambda s: s.at.error).go("robustness").until(measured)
@@ -186,7 +186,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
 
 
-def test_results_that_nobody_asked_for_have_a_star_and_come_after_the_user_s_own(ready, key):
+def test_unasked_results_have_a_star_and_come_last(ready, key):
     made = train(ready, "LdSM")
     with fields_of(ready) as fields:
         fields["runs"][1]["asked"] = -1.0
@@ -208,7 +208,7 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
 
 
 @pytest.mark.sections("Training with noise")
-def test_a_twin_of_the_quickest_model_is_offered_first_and_other_noise_than_above_is_said(ready, key, monkeypatch):
+def test_a_twin_of_the_quickest_model_is_offered_first(ready, key, monkeypatch):
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}
     loaded = server.run
@@ -253,7 +253,7 @@ def test_attacks_say_on_which_model_they_were_computed(ready):
     assert "noisy" not in table.columns
 
 
-def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready):
+def test_own_attacks_are_not_compared_with_transferred_ones(ready):
     keys = {model: train(ready, model, **params) for model, params in (("LdSM", {"n_estimators": 2}), ("PLT", {}))}
 
     def compared(s):
@@ -273,7 +273,7 @@ def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready)
     assert "None of these models has" in page.text()
 
 
-def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transferred_to(ready):
+def test_the_attacked_tree_itself_is_not_compared(ready):
     train(ready, **SURROGATE_PARAMS)
     train(ready, "OneVsRest")
     page = ready.go("robustness").set("robustness.kind", "fgsm").set("robustness.gradient alike", "tree")
@@ -293,7 +293,7 @@ def test_levels_that_cannot_be_read_are_said_to_be_so(page):
     assert page.set(field, "-1").at.error and levels(page) == both, "what was read last stays"
 
 
-def test_other_noise_and_a_sample_of_rows_are_measured_when_they_are_chosen(page):
+def test_other_noise_and_a_sample_are_measured_when_chosen(page):
     field = next(n.key for n in page.at.number_input if n.key.startswith("robustness.rows "))
     page.set(field, 10).until(measured)
     below = figure(page, "P@1 under")["layout"]["title"]["subtitle"]["text"]
