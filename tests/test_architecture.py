@@ -313,12 +313,18 @@ def test_kernels_have_at_most_12_arguments_or_a_reason():
     assert not found, "\n".join(found)
 
 
-def test_pages_and_app_use_only_public_modules_of_xmlcore():
-    def private(name):
-        parts = name.split(".")
-        return parts[0] == "xmlcore" and any(part.startswith("_") for part in parts[1:])
+def is_private(name):
+    parts = name.split(".")
+    return parts[0] == "xmlcore" and any(part.startswith("_") for part in parts[1:])
 
-    assert not offences([*modules("pages"), ROOT / "app.py"], private)
+
+def test_pages_and_app_import_only_what_is_below_them():
+    app, pages = ROOT / "app.py", modules("pages")
+    script = ROOT / "pages" / "main" / "script.py"  # what Streamlit runs in the place of app.py: it only calls the app
+    assert script in pages
+    assert not offences([*pages, app], is_private)
+    assert not offences([path for path in pages if path != script], lambda name: within(name, "app"))
+    assert not offences([app], lambda name: within(name, "xmlcore"))
 
 
 def test_pages_do_not_import_the_folders_of_each_other():
@@ -332,20 +338,9 @@ def test_pages_do_not_import_the_folders_of_each_other():
     assert not found, "\n".join(found)
 
 
-def test_pages_never_import_the_app():
-    script = ROOT / "pages" / "main" / "script.py"  # what Streamlit runs in the place of app.py: it only calls the app
-    pages = modules("pages")
-    assert script in pages
-    assert not offences([path for path in pages if path != script], lambda name: within(name, "app"))
-
-
 def test_no_file_is_directly_in_pages():
     """Streamlit's older layout would show such a file as a page."""
     assert not list((ROOT / "pages").glob("*.py"))
-
-
-def test_app_goes_through_the_pages():
-    assert not offences([ROOT / "app.py"], lambda name: within(name, "xmlcore"))
 
 
 def test_kernels_import_only_numpy_numba_and_each_other():

@@ -54,17 +54,6 @@ def test_lists_follow_each_other_from_pointer_to_pointer():
     assert pointers(np.array([2**31 - 1, 2**31 - 1], np.int32))[-1] == 2**32 - 2, "sums must not overflow int32"
 
 
-@pytest.mark.parametrize("ptr, why", [
-    ([0, 2, 5], "a list too few"),
-    ([1, 2, 5, 7], "the first list does not begin at 0"),
-    ([0, 2, 5, 6], "the last list does not end at 7"),
-    ([0, 5, 2, 7], "a list ends before it begins"),
-])  # fmt: skip
-def test_bounds_that_do_not_fit_are_no_pointers(ptr, why):
-    assert are_pointers(np.array([0, 2, 5, 7]), 3, 7) and are_pointers(np.array([4, 4, 9]), 2, 9, first=4)
-    assert not are_pointers(np.array(ptr), 3, 7), why
-
-
 def test_arrays_become_read_only_and_other_parts_of_a_tuple_stay():
     array = np.arange(3)
     parts = read_only((array, 5, None))
@@ -78,10 +67,3 @@ def test_the_largest_values_are_by_size_then_by_id_and_never_0(form):
     x = form([0.0, -2.0, 1.0, 2.0, 0.0, 5.0])
     assert largest_values(x) == [(5, 5.0), (1, -2.0), (3, 2.0), (2, 1.0)]
     assert largest_values(x, 2) == [(5, 5.0), (1, -2.0)]
-
-
-def test_the_largest_values_need_one_row_and_a_count():
-    with pytest.raises(ValueError, match="x has 2 rows: one row is needed"):
-        largest_values(np.eye(2))
-    with pytest.raises(ValueError, match="n must be at least 1"):
-        largest_values([1.0], 0)

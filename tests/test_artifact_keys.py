@@ -39,16 +39,6 @@ def test_unserialisable_parameter_is_a_clear_error(bad):
         artifact_key("train", {}, {"deep": [0, bad]})
 
 
-def test_keys_tell_true_from_1_and_keep_large_floats():
-    def key(value):
-        return artifact_key("train", {}, {"x": value})
-
-    assert key(True) != key(1) and key("1") != key(1) and key(None) != key("None")
-    assert key(2.0**60) != key(2**60 + 1) and key(0.1) != key(np.nextafter(0.1, 1))
-    assert len({key(x) for x in (float("inf"), -float("inf"), float("nan"), "inf", 0)}) == 5
-    assert key([1, 2]) != key([2, 1]) and key([]) != key({})
-
-
 def test_inputs_and_parameters_are_dicts_and_not_confused():
     assert artifact_key("train", {"a": 1}, {}) != artifact_key("train", {}, {"a": 1})
     for inputs, params in (([], {}), ({}, None)):

@@ -40,11 +40,6 @@ def test_requirements_are_those_of_the_library_and_its_extras():
     assert all(map(bounded.fullmatch, every))
 
 
-def test_the_library_needs_seven_packages():
-    names = [re.match(r"[\w-]+", requirement)[0] for requirement in PROJECT["dependencies"]]
-    assert names == ["numpy", "scipy", "scikit-learn", "numba", "joblib", "regex", "pandas"]
-
-
 def test_errors_name_extras_that_exist():
     assert extras.EXTRAS.keys() <= OPTIONAL.keys()
     used = {match for path in (ROOT / "xmlcore").rglob("*.py")

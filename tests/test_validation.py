@@ -1,7 +1,5 @@
 """Valid input becomes canonical arrays of one type, and other input an error that says what is wrong and where."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,13 +10,11 @@ from xmlcore.validation import (
     INT32_MAX,
     check_count,
     check_features,
-    check_fitted,
     check_label_ids,
     check_labels,
     check_number,
     check_row,
     check_structure,
-    check_threshold,
     check_unambiguous,
     csr_parts,
     feature_names,
@@ -256,13 +252,6 @@ def test_a_number_is_finite_and_real(value):
         check_number(value, "C")
 
 
-def test_a_threshold_is_a_probability():
-    assert check_threshold(1) == 1.0
-    for value in (-0.1, 1.1):
-        with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
-            check_threshold(value)
-
-
 def test_one_row_is_a_vector_or_a_matrix_of_one_row():
     assert check_row([0.0, 2.0]).toarray().tolist() == check_row([[0.0, 2.0]]).toarray().tolist() == [[0.0, 2.0]]
     for rows in (np.eye(2), np.zeros((0, 2))):
@@ -270,24 +259,6 @@ def test_one_row_is_a_vector_or_a_matrix_of_one_row():
             check_row(rows)
     with pytest.raises(ValueError, match="x has 2 features"):
         check_row([0.0, 2.0], 3)
-
-
-def test_an_estimator_that_is_not_fitted_is_scikit_learns_error():
-    from sklearn.exceptions import NotFittedError
-
-    class Estimator:
-        fitted = False
-
-        def __sklearn_is_fitted__(self):
-            return self.fitted
-
-    estimator = Estimator()
-    with pytest.raises(NotFittedError, match="This Estimator is not fitted yet") as caught:
-        check_fitted(estimator)
-    assert isinstance(pickle.loads(pickle.dumps(caught.value)), NotFittedError)
-    estimator.fitted = True
-    check_fitted(estimator)
-    check_fitted(object())  # it says nothing about being fitted
 
 
 def test_frames_of_numbers_and_bool_are_read_column_by_column():
