@@ -65,26 +65,6 @@ def test_a_reader_that_loses_rows_ends_the_study(monkeypatch, tmp_path):
         readers.study(options)
 
 
-def test_settings_are_tried_until_the_time_is_over(monkeypatch):
-    Y = sp.csr_array(np.eye(4, dtype=bool))
-    right, wrong = np.arange(4)[:, None] + np.array([0, 4, 4, 4, 4]), np.full((4, 5), -1)
-    answers = iter([(None, wrong), ("too large", None), (None, right), (None, right), ("stopped after 1 s", None)])
-    asked, figures = [], []
-
-    def rank(library, params, **job):
-        asked.append(params)
-        failed, labels = next(answers)
-        return {"failed": failed}, None if labels is None else np.where(labels < 4, labels, -1)
-
-    ranker = SimpleNamespace(rank=rank, data=SimpleNamespace(Y_train=Y, Y_test=Y))
-    precision.try_settings("libpecos", ranker, 3, figures, 100, keep=lambda: None)
-    assert figures[:2] == [0.0, None] and figures[2] == figures[3] > 0 and len(figures) == 4
-    assert asked[4] == precision.SETTINGS["libpecos"][4] | {"n_trees": 3}
-    assert precision.best_setting(figures) == 2 and precision.best_setting([None]) is precision.best_setting([]) is None
-    assert [precision.with_trees("omikuji", {}, 1), precision.with_trees("scikit-learn", {}, 3)] == [{"n_trees": 1}, {}]
-    assert all(len(settings) in (12, 5) for settings in precision.SETTINGS.values())
-
-
 def test_our_best_stands_beside_the_best_of_the_others(tmp_path):
     Y = sp.csr_array(np.eye(20, dtype=bool))
     data, weights, runs = SimpleNamespace(Y_test=Y), metrics.inverse_propensity(Y), []
@@ -105,14 +85,6 @@ def test_our_best_stands_beside_the_best_of_the_others(tmp_path):
     assert not precision.is_done("a", None, {"runs": runs}, tmp_path, timing)
     assert not precision.is_done("a", None, {"runs": runs}, tmp_path / "lost", here)
     assert [precision.is_done("c", version, {"runs": runs}, tmp_path, here) for version in (2, 3)] == [True, False]
-    about = dict.fromkeys(["n_train", "n_test", "n_features", "n_labels"], 20)
-    one = making.ABOUT | {"about": about, "tried": {}, "trees_tried": 3, "runs": runs}
-    text = precision.markdown(
-        {"data": {"whole": one | {"differences": found}, "part": one | {"tried": {"napkinxc": [1.0]}}}}
-    )
-    assert "| whole | **+70.00 (" in text and "PLT() − a" in text and "PLT() − b" not in text
-    assert "| part<br>only 1 of 12 settings tried | not measured to the end |" in text
-    assert "failed: stopped after 600 s" in text and "| **best of anyone** |  | **90.00** PLT() |" in text
 
 
 @pytest.mark.parametrize("more", [["--only", "PLT()", "omikuji"], ["--only", "PLT()"], []], ids=str)
