@@ -292,6 +292,21 @@ def write_arrays(path, arrays: dict[str, np.ndarray]) -> None:
                 np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
 
 
+def _place(archive, info) -> tuple:
+    """Return where a plain array begins in an npz file, its size in bytes, its type, shape and order."""
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, by_column, dtype = read(stream)
+        n_bytes = math.prod(shape) * dtype.itemsize
+        fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
+        if dtype.hasobject or not fits:
+            raise ValueError(f"{info.filename[:60]!r} is no plain array")
+        archive.fp.seek(info.header_offset + 26)
+        begin = info.header_offset + 30 + sum(struct.unpack("<HH", archive.fp.read(4))) + stream.tell()
+    return begin, n_bytes, dtype, shape, "F" if by_column else "C"
+
+
 def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
     """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read.
 
@@ -302,17 +317,7 @@ def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
         if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):  # arrays may share their bytes
             raise ValueError("it has no plain arrays: they promise more than it holds")
         for info in archive.infolist():
-            with archive.open(info) as stream:
-                version = np.lib.format.read_magic(stream)
-                read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-                shape, by_column, dtype = read(stream)
-                n_bytes = math.prod(shape) * dtype.itemsize
-                fits = info.compress_type == zipfile.ZIP_STORED and stream.tell() + n_bytes == info.file_size
-                if dtype.hasobject or not fits:
-                    raise ValueError(f"{info.filename[:60]!r} is no plain array")
-                archive.fp.seek(info.header_offset + 26)
-                begin = info.header_offset + 30 + sum(struct.unpack("<HH", archive.fp.read(4))) + stream.tell()
-                places[info.filename.removesuffix(".npy")] = begin, n_bytes, dtype, shape, "F" if by_column else "C"
+            places[info.filename.removesuffix(".npy")] = _place(archive, info)
             if mmap:  # all bytes are compared with their checksum
                 with archive.open(info) as stream:
                     while stream.read(_PIECE):

@@ -170,12 +170,7 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> 
     if given_classes(Y) is not None:
         Y = [[label] for label in Y]
     if columns is not None:
-        columns = check_label_names(columns, "the columns of Y")
-        known = [*known, *(name for name in columns if name not in set(known))]
-        place = {name: i for i, name in enumerate(known)}
-        matrix = sp.coo_array(check_labels(Y))
-        to = np.array([place[name] for name in columns])[matrix.coords[1]]
-        return check_labels(sp.csr_array((matrix.data, (matrix.coords[0], to)), (matrix.shape[0], len(known)))), known
+        return _more_columns(Y, check_label_names(columns, "the columns of Y"), known)
     if known is not None and are_names(Y):
         rows = _rows_of_names(Y, "Y")
         if label_names is None:
@@ -190,6 +185,15 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> 
         raise ValueError(f"Y has {width} labels, but there are {len(known)} names: give label_names of new ones, too")
     width = max(width, n_labels, 0 if known is None else len(known))
     return sp.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], width)), known
+
+
+def _more_columns(Y, columns, known) -> tuple[sp.csr_array, list]:
+    """Return a frame of labels as a matrix with the columns of known labels, then of new ones; and all names."""
+    known = [*known, *(name for name in columns if name not in set(known))]
+    place = {name: i for i, name in enumerate(known)}
+    matrix = sp.coo_array(check_labels(Y))
+    to = np.array([place[name] for name in columns])[matrix.coords[1]]
+    return check_labels(sp.csr_array((matrix.data, (matrix.coords[0], to)), (matrix.shape[0], len(known)))), known
 
 
 def labels_of_model(Y, names: list | None):

@@ -152,18 +152,23 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
         if read[noun] is None:
             there = ", ".join(guess.columns[:20])
             raise ValueError(f"no column of {data} seems to have the {noun}: name it with {option}; there are {there}")
+    _say_guesses(data, guess, read, {noun: option for noun, option in option_of.items() if not options[noun]})
+    return read
+
+
+def _say_guesses(data, guess, read, option_of) -> None:
+    """Say what was guessed of a file; ``option_of`` has the options that would say it, by noun."""
     if guess.format == "lines":
-        note(f"{data} is read as one text per line ({option_of['text']} names a column instead).")
-        return read
+        note(f"{data} is read as one text per line (--text-column names a column instead).")
+        return
     guessed = [f"the {noun} from {_columns(read[noun])} ({option} says another)"
-               for noun, option in option_of.items() if read[noun] is not None and not options[noun]]  # fmt: skip
-    if not with_labels and (ids := guess.ids_beside(read["text"])) is not None:
+               for noun, option in option_of.items()]  # fmt: skip
+    if "labels" not in read and (ids := guess.ids_beside(read["text"])) is not None:
         guessed.append(f"ids from {_columns(ids)}")
     if guess.format == "fasttext":
         note(f"{data} is read as {guessing.FORMATS[guess.format]}: words after __label__ are labels.")
     if guessed and guess.format not in WITHOUT_COLUMNS:
         note(f"{data} is read as documents: {' and '.join(guessed)}.")
-    return read
 
 
 def _columns(given) -> str:

@@ -74,12 +74,13 @@ def rows_to_measure(packed, data, options, progress):
     """Return a data set in the columns of the model whose test rows are to be measured, and which rows these are."""
     every, which = f"all rows of {data}", "the test rows"
     as_trained = packed.vectorizer if packed.is_text else None
+    is_divided = options["test"] is None and not is_of_catalog(data)
     try:
         found = read(data, options, progress, as_trained)
     except DatasetFormatError:
         raise
     except ValueError:  # too few rows to divide them: read as both parts; another error comes again
-        if options["test"] is not None or is_of_catalog(data):
+        if not is_divided:
             raise
         labels, which = options["labels"], every
         test_labels = labels[0] if len(labels) == 1 and Path(labels[0]).is_file() else None
@@ -89,8 +90,7 @@ def rows_to_measure(packed, data, options, progress):
     data_of_model = data_of_model if isinstance(data_of_model, dict) else {}
     # Cards of earlier versions have the hash of the content as the fingerprint.
     if data_of_model.get("content hash", data_of_model.get("fingerprint")) == found.content_hash:
-        held_out = options["test"] is None and not is_of_catalog(data)
-        return found, "the rows that were held out when the model was trained" if held_out else which
+        return found, "the rows that were held out when the model was trained" if is_divided else which
     if packed.is_text and found.texts_train is not None:
         rows = {f"X_{part}": packed.rows(getattr(found, f"texts_{part}")) for part in ("train", "test")}
         found = replace(found, **rows, feature_names=packed.feature_names, vectorizer=packed.vectorizer)
@@ -99,9 +99,7 @@ def rows_to_measure(packed, data, options, progress):
     if unknown > 0:
         which_ones = f"{unknown:,} of {found.n_labels:,} labels, such as {found.label_name(found.n_labels - 1)!r:.200},"
         note(f"{which_ones} are not those of the model and count as missed.")
-    if which == every or options["test"] is not None or is_of_catalog(data):
-        return found, which
-    return _all_rows(found), every
+    return (_all_rows(found), every) if is_divided and which != every else (found, which)
 
 
 def _all_rows(data):
@@ -190,10 +188,11 @@ def decide(model, data, measure, at_most, least, recall, precision, risk, output
         rule.keep()
         target = Path(output or model)
         packed.model.save(target) if target.is_dir() else packed.save(target)
-    told = rule.about
-    if to_json:
-        as_json(told)
-    elif promised:
+    as_json(rule.about) if to_json else _say_decision(rule.about)
+
+
+def _say_decision(told) -> None:
+    if "promise" in told:
         found = f"{hundredths(told['value'])} on {told['rows']:,} rows, {told['labels']:.1f} labels a row"
         click.echo(f"{told['promise']} of at least {told['level']:g}: {found}")
     else:

@@ -127,27 +127,36 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
         recent = MONTH if most < LARGEST and not is_set else RECENT
     if total <= check_count(most, "most", 0):
         return None
-    spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | set(needed))
-    removed, last = [], {}  # last: when an artifact, or something computed from it, was used last
-    for name, artifact in found.artifacts.items():
-        last[name] = max([artifact.used, *(other.used for other in found.dependents(*name))])
-    # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
-    for artifact in sorted(found.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
-        if total <= most or now - last[artifact.name] < recent:
+    removed = []
+    for artifact, used in _unused(found, set(needed), now - recent):
+        if total <= most:
             break
-        if artifact.key not in spared and artifact.bytes > 0 and found.can_be_made_again(artifact):
-            if removing.delete(*artifact.name):
-                total -= artifact.bytes
-                removed.append(artifact)
+        if removing.delete(*artifact.name):
+            total -= artifact.bytes
+            removed.append((artifact.bytes, used))
     if not removed:
         return None
-    unused = now - max(last[artifact.name] for artifact in removed)
-    removal = Removal(now, len(removed), sum(artifact.bytes for artifact in removed), unused)
+    removal = Removal(now, len(removed), sum(size for size, _ in removed), now - max(used for _, used in removed))
     _log.warning("%s: all results may take %s", str(removal), wording.size(most))
     with contextlib.suppress(OSError):
         with database().change():
             database().put("settings", _REMOVALS, [asdict(each) for each in [removal, *removals()][:KEPT_REMOVALS]])
     return removal
+
+
+def _unused(found, needed, before):
+    """Yield what may be removed and when it, or something computed from it, was used last; the oldest first."""
+    spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | needed)
+    last = {
+        name: max([artifact.used, *(other.used for other in found.dependents(*name))])
+        for name, artifact in found.artifacts.items()
+    }
+    # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
+    for artifact in sorted(found.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
+        if last[artifact.name] > before:
+            return
+        if artifact.key not in spared and artifact.bytes > 0 and found.can_be_made_again(artifact):
+            yield artifact, last[artifact.name]
 
 
 def removals() -> list[Removal]:
