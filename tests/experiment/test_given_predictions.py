@@ -10,14 +10,12 @@ from xmlcore.experiment import side_by_side
 from xmlcore.experiment.engine import given
 
 
-def csv_of(ranking):
-    return "\n".join(",".join(map(str, row)) for row in ranking.labels.tolist()).encode()
-
-
 def test_predictions_of_a_model_have_the_measures_of_the_model(own_cache, easy):
     trained = kept("train", {"dataset": save_dataset(easy)}, model="OneVsRest")
     run = trained.load()
-    for predictions in (csv_of(run.ranking), run.ranking, run.ranking.labels.tolist()):
+    labels = run.ranking.labels.tolist()
+    csv = "\n".join(",".join(map(str, row)) for row in labels).encode()
+    for predictions in (csv, run.ranking, labels):
         key = experiment.add_predictions(easy, predictions, "other")
         other = experiment.load("train", key)
         assert other.measures.equals(run.measures) and not other.has_model and run.has_model

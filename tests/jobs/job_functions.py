@@ -60,9 +60,12 @@ def leave(progress=silent):
     sys.exit("enough")
 
 
-def vanish(progress=silent):
+def vanish(path="", progress=silent):
+    """End the process, unless a file is there."""
     progress("Vanishing", 0.1)
-    os.kill(os.getpid(), 9) if os.name == "posix" else os._exit(1)
+    if not os.path.exists(path):
+        os.kill(os.getpid(), 9) if os.name == "posix" else os._exit(1)
+    return "there"
 
 
 def crash(progress=silent):
@@ -121,13 +124,6 @@ def count_others(progress=silent):
     time.sleep(0.002)
     _running.pop()
     return found
-
-
-def vanish_unless(path, progress=silent):
-    progress("Vanishing", 0.1)
-    if not os.path.exists(path):
-        os.kill(os.getpid(), 9)
-    return "there"
 
 
 def talk(n_bytes, progress=silent):
