@@ -35,12 +35,29 @@ _pool = None
 
 class _Job:
     def __init__(self, request):
-        self.request = request
+        from distributed import get_worker
+
+        self.request, self.host, self._task = request, get_worker(), None
+        with contextlib.suppress(Exception):  # to find out later whether the scheduler still wants it
+            self._task = self.host.get_current_task()
         self.cancelled = threading.Event()
         self.arrival = None  # of an artifact
         self.settled = threading.Event()  # set when it has arrived, or cannot
         self.failed = None  # why an artifact did not arrive
         self.heard = time.monotonic()
+
+    def tell(self, **about):
+        self.host.log_event(self.request["topic"], {"id": self.request["id"], **about})
+
+    def is_wanted(self) -> bool:
+        """Return whether the client and the scheduler still want the job: not if the client has ended."""
+        task = None if self._task is None else self.host.state.tasks.get(self._task)
+        is_known = task is not None and task.state not in ("cancelled", "released", "forgotten")
+        return not self.cancelled.is_set() and (self._task is None or is_known)
+
+    def go_on(self):
+        if not self.is_wanted():
+            raise Cancelled  # before it began
 
 
 # --- what the client calls ---
@@ -78,29 +95,16 @@ def cancel(job_id: str) -> None:
 
 
 def run(request: dict) -> dict:
-    from distributed import get_worker
-
-    host, key = get_worker(), None
-    with contextlib.suppress(Exception):  # to find out later whether the scheduler still wants it
-        key = host.get_current_task()
-
-    def tell(**about):
-        host.log_event(request["topic"], {"id": request["id"], **about})
-
-    def is_wanted():
-        """Return whether the scheduler still wants the job: not if the client has ended."""
-        task = host.state.tasks.get(key) if key is not None else None
-        return key is None or (task is not None and task.state not in ("cancelled", "released", "forgotten"))
-
     job = _jobs[request["id"]] = _Job(request)
     folder = Path(tempfile.mkdtemp(prefix="xmlcore-job-"))
     try:
-        tell(op="begin", address=host.address, name=f"{socket.gethostname()}, worker {host.name}")
+        host = job.host
+        job.tell(op="begin", address=host.address, name=f"{socket.gethostname()}, worker {host.name}")
         if not _shares_store(request):
             for kind, name in request["reads"]:
-                _fetch(job, kind, name, tell, is_wanted)
-        _wait_for_memory(job, tell, is_wanted)
-        outcome = _look_after(job, folder, tell, is_wanted)
+                _fetch(job, kind, name)
+        _wait_for_memory(job)
+        outcome = _look_after(job, folder)
         if outcome["state"] == "done" and not _shares_store(request):
             outcome["artifacts"] = _packed(request)
         return outcome
@@ -123,19 +127,19 @@ def _shares_store(request) -> bool:
     return str(cache_root()) == folder and (cache_root() / name).exists()
 
 
-def _fetch(job, kind, key, tell, is_wanted):
+def _fetch(job, kind, key):
     """Have the client send an artifact, unless this machine has it; no two jobs of a store fetch it at once."""
     while (turn := holders.take(database(), f"arriving/{kind}/{key}")) is None:
-        _go_on(job, is_wanted)
+        job.go_on()
         time.sleep(LOOK)
     try:
         if store.exists(kind, key):
             return
         job.arrival, job.heard = shipping.Arrival(kind, key), time.monotonic()
         job.settled.clear()
-        tell(op="send", kind=kind, key=key)
+        job.tell(op="send", kind=kind, key=key)
         while not job.settled.wait(LOOK):
-            _go_on(job, is_wanted)
+            job.go_on()
             if time.monotonic() - job.heard > SILENT:
                 raise _Failed("The machine of the queue did not send the data")
         if job.failed:
@@ -147,12 +151,7 @@ def _fetch(job, kind, key, tell, is_wanted):
         turn.release()
 
 
-def _go_on(job, is_wanted):
-    if job.cancelled.is_set() or not is_wanted():
-        raise Cancelled  # before it began
-
-
-def _wait_for_memory(job, tell, is_wanted):
+def _wait_for_memory(job):
     """Wait until the memory that a job needs is free on this machine."""
     needed, told = job.request["bytes"], -math.inf
     most = memory.total()
@@ -163,12 +162,12 @@ def _wait_for_memory(job, tell, is_wanted):
         if time.monotonic() - told > 1.0:  # again and again, as a message may be lost
             told = time.monotonic()
             detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"
-            tell(op="progress", record=worker.record_of("Waiting for memory", detail), log=None)
-        _go_on(job, is_wanted)
+            job.tell(op="progress", record=worker.record_of("Waiting for memory", detail), log=None)
+        job.go_on()
         time.sleep(LOOK)
 
 
-def _look_after(job, folder, tell, is_wanted):
+def _look_after(job, folder):
     global _pool
     with _lock:
         if _pool is None:
@@ -180,7 +179,7 @@ def _look_after(job, folder, tell, is_wanted):
     stopping, told, last = None, 0.0, None
     while not future.done():
         now = time.monotonic()
-        if stopping is None and (job.cancelled.is_set() or not is_wanted()):
+        if stopping is None and not job.is_wanted():
             stopping = now
             (folder / worker.CANCEL).touch()
         elif stopping is not None and now - stopping > job.request["grace"]:
@@ -188,19 +187,23 @@ def _look_after(job, folder, tell, is_wanted):
         if now - told >= TELL:
             record = worker.read(folder / worker.RECORD)
             if record is not None and record != last:
-                tell(op="progress", record=record, log=worker.read(folder / worker.LOG))
+                job.tell(op="progress", record=record, log=worker.read(folder / worker.LOG))
                 told, last = now, record
         with contextlib.suppress(TimeoutError, Exception):
             future.result(timeout=LOOK)
+    return _outcome(future, folder, stopping is not None)
+
+
+def _outcome(future, folder, is_stopped) -> dict:
     try:
-        outcome = future.result()
+        return future.result()
     except BaseException as error:
-        outcome = worker.outcome_of("cancelled" if stopping is not None else "failed", reason(error))
-        outcome["died"] = stopping is None and isinstance(error, BrokenExecutor)
+        outcome = worker.outcome_of("cancelled" if is_stopped else "failed", reason(error))
+        outcome["died"] = not is_stopped and isinstance(error, BrokenExecutor)
         outcome["log"] = worker.read(folder / worker.LOG) or []
         if record := worker.read(folder / worker.RECORD):
             outcome["record"] = record
-    return outcome
+        return outcome
 
 
 def _packed(request):
