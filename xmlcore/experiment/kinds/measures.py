@@ -96,9 +96,8 @@ def prefix_points(model: "LdSM") -> tuple[list[int], list[int]]:
     n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
     largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
     powers = [2**e for e in range(31) if 2**e < min(largest, model.max_nodes)]
-    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # each split adds ``arity`` nodes to a tree
-    first = [at for at, nodes in enumerate(grown) if at == 0 or nodes != grown[at - 1]]
-    return n_trees, [*(powers[at] for at in first), model.max_nodes]
+    smallest = {1 + arity * ((most - 1) // arity): most for most in powers[::-1]}  # a split adds ``arity`` nodes
+    return n_trees, [*sorted(smallest.values()), model.max_nodes]
 
 
 def prefix_measures(

@@ -40,16 +40,7 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     check_frame(frame, ("run", "measure", "k", "value"), "measures_with_intervals")
     runs = list(dict.fromkeys(frame["run"]))
     columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))
-    found = {(line.run, (line.measure, line.k)): line for line in frame.itertuples()}
-    cells = {}  # of each run and measure: its value and its interval, as they are written
-    for column in columns:
-        sign = -1 if metrics.is_smaller_better(column[0]) else 1
-        values = [getattr(found.get((run, column)), "value", np.nan) for run in runs]
-        for run, value, rank in zip(runs, values, ranks([sign * value for value in values], digits)):
-            line = found.get((run, column))
-            low, high = (getattr(line, end, np.nan) for end in ("low", "high"))
-            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}"
-            cells[run, column] = _cell(value, rank, digits), below if np.isfinite([low, high]).all() else ""
+    cells = _cells(frame, runs, columns, digits)
     lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     if caption:
         lines.append(rf"\caption{{{escaped(caption)}}}")
@@ -66,6 +57,21 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
         if any(below for _, below in found):
             lines.append(_row(["", *(below for _, below in found)]))
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def _cells(frame, runs, columns, digits) -> dict:
+    """Return the value and the interval of each run and measure, as they are written."""
+    found = {(line.run, (line.measure, line.k)): line for line in frame.itertuples()}
+    cells = {}
+    for column in columns:
+        sign = -1 if metrics.is_smaller_better(column[0]) else 1
+        values = [getattr(found.get((run, column)), "value", np.nan) for run in runs]
+        for run, value, rank in zip(runs, values, ranks([sign * value for value in values], digits)):
+            line = found.get((run, column))
+            low, high = (getattr(line, end, np.nan) for end in ("low", "high"))
+            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}"
+            cells[run, column] = _cell(value, rank, digits), below if np.isfinite([low, high]).all() else ""
+    return cells
 
 
 def escaped(text: str) -> str:

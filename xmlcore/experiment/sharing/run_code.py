@@ -82,19 +82,23 @@ def data_code(fingerprint: str, files: dict, makers: Container[str] | None = Non
         written = changed | {name: params[name] for name in ("shape", "random_state")}
         return [f"data = datasets.make_synthetic({_arguments(written)})"], True
     if kind in ("read", "read_texts"):
-        names = {role: files.get(role) or GIVEN.format(role.replace("_", "-")) for role in params["files"]}
-        options = {name: value for name, value in changed.items() if name not in ("files", "vectorizer")}
-        if "test" not in names:
-            options |= {name: params[name] for name in ("test_size", "random_state")}
-        arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
-        if kind == "read":
-            return [f"data = datasets.read_dataset({', '.join(arguments)})"], True
-        return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
-                f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"], True  # fmt: skip
+        return _reading_code(kind, params, changed, files), True
     before, known = data_code(inputs["dataset"], files, makers)
     if kind == "words":
         return [*before, f"data = datasets.with_words(data, datasets.{vectorizer_of(params['vectorizer'])!r})"], known
     return [*before, *_split_code(params)], known
+
+
+def _reading_code(kind, params, changed, files) -> list[str]:
+    names = {role: files.get(role) or GIVEN.format(role.replace("_", "-")) for role in params["files"]}
+    options = {name: value for name, value in changed.items() if name not in ("files", "vectorizer")}
+    if "test" not in names:
+        options |= {name: params[name] for name in ("test_size", "random_state")}
+    arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
+    if kind == "read":
+        return [f"data = datasets.read_dataset({', '.join(arguments)})"]
+    return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
+            f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"]  # fmt: skip
 
 
 def made_by_task(fingerprint: str, makers: Container[str] | None = None) -> tuple[str, dict, dict] | None:
