@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -19,7 +19,7 @@ from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
 UNFOUND = "no influence found"  # by the test, among settings that were drawn: each has a share, whatever it matters
-LEAST = 0.01  # share of the differences that two parameters explain only together, or that is left: less is not said
+LEAST = 0.01  # share of the differences that two parameters explain only together: less is not said
 OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
@@ -97,32 +97,60 @@ def read(record) -> Tried | None:
     return Tried(task, task.settings, None, plan, pd.DataFrame(plan.trials), table)
 
 
-def draw(found: Tried, name: str, place: str) -> None:
-    """Say which settings matter and draw the measure against each; nothing before a training is done."""
-    if not found.trials["value"].notna().any():
-        return
-    measure, varied = found.task.params["measure"], found.varied
-    effects = experiment.main_effects(found.trials, list(varied))
-    together, rest = _together(found, effects)
+class Influences(NamedTuple):
+    """How a measure differs between the settings of a sweep, and which parameters explain that."""
+
+    low: float
+    high: float
+    effects: pd.DataFrame  # of each parameter: see xmlcore.experiment.main_effects
+    together: Any  # the two parameters that explain most only together; None if no such pair is found
+    margin: float | None  # by how much other rows held out might move the best; None if it is not known
+
+    @property
+    def only(self) -> str | None:
+        """The only parameter that makes a difference; its share would count each setting more than once."""
+        left = self.effects.loc[self.effects["why"] != SAME, "parameter"]
+        return left.iloc[0] if len(left) == 1 < len(self.effects) else None
+
+    @property
+    def notes(self) -> dict | None:
+        """Of each parameter what it explains, in a few words; None of a parameter alone for which that is unknown."""
+        if len(self.effects) == 1 and self.effects["why"].iloc[0]:
+            return None
+        notes = {effect.parameter: _share(effect) for effect in self.effects.itertuples()}
+        return notes | ({self.only: "all differences"} if self.only else {})
+
+
+def influences(found: Tried) -> Influences:
+    """Return how the measure of trials that are done differs, and which parameters explain that."""
+    effects, values = experiment.main_effects(found.trials, list(found.varied)), found.trials["value"]
+    together = _together(found, effects)
     if _drawn(found):
         told = effects["parameter"].isin([together.first, together.second] if together else [])
         unsure = (effects["why"] == "") & ~(effects["p"] < metrics.SURE) & ~told
         effects["why"] = effects["why"].mask(unsure, UNFOUND)
-    st.markdown(_sentence(found, effects, together, rest), help=HELP.format(measure))
-    alone = len(varied) == 1 and effects["why"].iloc[0]  # what one setting matters beside none is no question
-    notes = None if alone else {effect.parameter: _share(effect) for effect in effects.itertuples()}
-    if only := _only(effects):
-        notes[only] = "all differences"
-    labels = {key: varied[key] for key in notes or varied}
-    both = together and (together.first, together.second, f"only together {_share(together)}")
+    return Influences(values.min(), values.max(), effects, together, margin(found.result))
+
+
+def draw(found: Tried, name: str, place: str) -> None:
+    """Say how much settings matter and draw the measure against each; nothing before a training is done."""
+    if not found.trials["value"].notna().any():
+        return
+    measure, of, varied = found.task.params["measure"], influences(found), found.varied
+    settings_of = f"{format.count(len(found.settings), 'setting')} of {format.plain(found.task.params['model'])}"
+    moved = "" if of.margin is None else f" Other rows held out might move the best by ±{100 * of.margin:.1f} points."
+    low, high = format.percent(of.low), format.percent(of.high)
+    st.markdown(f"{measure} of {settings_of} is {low} to {high}.{moved}", help=HELP.format(measure))
+    labels = {key: varied[key] for key in of.notes or varied}
+    both = of.together and (of.together.first, of.together.second, f"only together {_share(of.together)}")
     charts.show_figure(
-        figures.sweep_values(_in_words(found), labels, measure, notes, both),
+        figures.sweep_values(_in_words(found), labels, measure, of.notes, both),
         found.trials,
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
         "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
-        "the same rows.",
+        "the same rows. Where a setting makes no difference, it may if the model chooses others on all rows.",
         key=f"wide.{place}",
     )
 
@@ -149,72 +177,18 @@ def margin(result) -> float | None:
     return (high - low) / 2
 
 
-def _moved(result) -> str:
-    reach = margin(result)
-    if reach is None:
-        return ""
-    return f" Other rows held out than these {result.n_held_out:,} might move the best by ±{100 * reach:.1f} points."
-
-
 def _drawn(found) -> bool:
     """Return whether the settings are some of the combinations of several parameters, and not all."""
     values = [len({str(setting.get(name)) for setting in found.settings}) for name in found.varied]
     return len(values) > 1 and len(found.settings) < math.prod(values)
 
 
-def _together(found, effects) -> tuple[Any, float]:
-    """Return the two parameters that explain most only together, if no test says chance, and the share that is left."""
+def _together(found, effects):
+    """Return the two parameters that explain most only together, if no test says chance; None if there are none."""
     own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
     pairs = experiment.interaction_effects(found.trials, own)
     told = pairs[(pairs["share"] > LEAST) & ~(pairs["p"] >= metrics.SURE)]
-    pair = next(told.itertuples(), None)
-    rest = 1 - effects["share"].sum() - (pair.share if pair else 0.0)
-    return pair, rest if len(pairs) and not pairs["why"].any() else 0.0
-
-
-def _sentence(found, effects, together, rest) -> str:
-    """Return which settings matter, over how many, for Markdown."""
-    model, measure = found.task.params["model"], found.task.params["measure"]
-    n = format.count(int(effects["n_settings"].max()), "setting")
-    names = {name: f"**{format.plain(label.split(',')[0])}**" for name, label in found.varied.items()}
-    said = [f"{names[effect.parameter]} explains {_share(effect)}" for effect in effects.itertuples() if not effect.why]
-    if together:
-        who = "both" if len(said) == 2 else f"{names[together.first]} and {names[together.second]}"
-        said.append(f"{who} only together {_share(together)}")
-    low, high = map(format.percent, (found.trials["value"].min(), found.trials["value"].max()))
-    moved = _moved(found.result)
-    if not said:
-        spread = f"{measure} is {low} to {high}" if low != high else f"{measure} is {low}"
-        if len(found.varied) == 1:
-            return f"Only {next(iter(names.values()))} varies, in {n} of {format.plain(model)}: {spread}.{moved}"
-        why = format.listed(list(dict.fromkeys(effects["why"])))
-        return f"What matters is not known from {n} of {format.plain(model)} ({why}): {spread}.{moved}"
-    same = [names[name] for name in effects.loc[effects["why"] == SAME, "parameter"]]
-    none = _no_difference(found, format.listed(same)) if same else ""
-    values = f"{measure} of {n} of {format.plain(model)} is {low} to {high}.{moved}"
-    if only := _only(effects):
-        return f"{values} All of these differences come from {names[only]}.{none}"
-    if unfound := [names[name] for name in effects.loc[effects["why"] == UNFOUND, "parameter"]]:
-        said.append(f"no influence of {format.listed(unfound)} is found")
-    left = f" The other {format.percent(rest)} are chance, or of several together." if rest > LEAST else ""
-    return f"{values} Of these differences, {format.listed(said)}.{left}{none}"
-
-
-def _no_difference(found, names) -> str:
-    """Return that parameters made no difference, and that they may where the model chooses other settings."""
-    chosen = [words for words, is_done in zip(found.chosen, found.table["mean"].notna()) if is_done]
-    if not any(chosen):
-        return f" {names} made no difference in any."
-    shapes = {format.plain(words.partition(";")[0]) for words in chosen}
-    where = f", where each trial chose {shape}" if len(shapes) == 1 and (shape := next(iter(shapes))) else ""
-    anew = f"On all training rows, what is on automatic is chosen anew, and {names} may matter."
-    return f" {names} made no difference in any{where}. {anew}"
-
-
-def _only(effects) -> str | None:
-    """Return the only parameter that makes a difference; its share would count each setting more than once."""
-    left = effects.loc[effects["why"] != SAME, "parameter"]
-    return left.iloc[0] if len(left) == 1 < len(effects) else None
+    return next(told.itertuples(), None)
 
 
 def _share(effect) -> str:
