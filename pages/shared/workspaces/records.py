@@ -38,9 +38,6 @@ EMPTY = {
     "restored": 0.0,  # when a tab wrote it again after the database was lost, in seconds since 1970
 }
 OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
-_RUN = ("key", "fingerprint", "model", "params", "k", "created")
-_SELECTION = ("key", "fingerprint", "method", "params", "created")
-_SWEEP = ("key", "fingerprint", "params", "asked")
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"  # signs that count as printable, and show nothing
 _LATEST = 4e9  # seconds since 1970: later times are none
@@ -53,30 +50,26 @@ def read(token) -> dict | None:
         return None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         return deepcopy(EMPTY)
-    # Entries that do not have the expected form are damaged: they are left out, and the rest is used.
-    read = {name: data.get(name, empty) for name, empty in deepcopy(EMPTY).items()}
-    for name, empty in deepcopy(EMPTY).items():
-        kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
-        if not isinstance(read[name], kind) or (isinstance(read[name], str) and not _is_text(read[name])):
-            read[name] = empty
-        elif isinstance(read[name], list):
-            read[name] = [entry for entry in read[name] if _is_shallow(entry)]
-        elif isinstance(read[name], dict):
-            read[name] = {key: entry for key, entry in read[name].items() if _is_shallow(entry)}
-    forms = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
-    read["forms"] = {
-        m: {name: value for name, value in form.items() if _is_setting(value)} for m, form in forms.items()
-    }
-    read["widgets"] = {key: v for key, v in read["widgets"].items() if isinstance(v, (list, dict)) or _is_setting(v)}
-    read["known"] = {key: entry for key, entry in read["known"].items() if KEY.fullmatch(key) and _is_known(entry)}
-    read["dataset"] = read["dataset"] if KEY.fullmatch(read["dataset"] or "") else None
-    read["runs"] = [_without_damage(run) for run in read["runs"] if _is_result(run, *_RUN) and _has_settings(run)]
-    read["selections"] = [one for one in read["selections"] if _is_result(one, *_SELECTION) and _has_settings(one)]
-    read["sweeps"] = [record for record in read["sweeps"] if _is_result(record, *_SWEEP)]
-    read["made"] = [pair for pair in read["made"] if isinstance(pair, list) and len(pair) == 2 and _are_texts(pair)]
-    read["shown"] = {fingerprint: key for fingerprint, key in read["shown"].items() if isinstance(key, str)}
-    read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
+    read = {name: _undamaged(name, data.get(name, empty), empty) for name, empty in deepcopy(EMPTY).items()}
+    for form in read["forms"].values():
+        for name in [name for name, value in form.items() if not _is_setting(value)]:
+            del form[name]
+    read["runs"] = [_without_damage(run) for run in read["runs"]]
     return read
+
+
+def _undamaged(name, value, empty):
+    """Return the value of a field without entries that do not have the expected form; else the empty one."""
+    kind, is_right = (str, type(None)) if empty is None or name == "wanted" else type(empty), _CHECKS.get(name)
+    if not isinstance(value, kind):
+        return empty
+    if isinstance(value, str):
+        return value if (is_right or _is_text)(value) else empty
+    if isinstance(value, list):
+        return [entry for entry in value if _is_shallow(entry) and is_right(entry)]
+    if isinstance(value, dict):
+        return {key: entry for key, entry in value.items() if _is_shallow(entry) and is_right(key, entry)}
+    return value
 
 
 def add(data: dict, entries: dict) -> None:
@@ -115,20 +108,22 @@ def _is_shallow(value, levels: int = 20) -> bool:
     return levels > 0 and all(_is_shallow(one, levels - 1) for one in inner)
 
 
-def _is_known(entry) -> bool:
-    """Return whether an entry has all that an entry of a data set needs."""
-    if not _has(entry, "name", "source", "notes") or not isinstance(entry["notes"], list):
+def _is_known(fingerprint, entry) -> bool:
+    if not KEY.fullmatch(fingerprint) or not _has(entry, "name", "source", "notes"):
         return False
-    files = entry.get("files", {})
-    texts = (entry["name"], entry["source"], entry.get("entry", ""), entry.get("task", ""), *entry["notes"])
-    return _are_texts(texts) and isinstance(files, dict) and _are_texts(files.values())
+    files, notes = entry.get("files", {}), entry["notes"]
+    if not isinstance(notes, list) or not isinstance(files, dict):
+        return False
+    return _are_texts(
+        (entry["name"], entry["source"], entry.get("entry", ""), entry.get("task", ""), *notes, *files.values())
+    )
 
 
 def _is_result(record, *names) -> bool:
-    """Return whether a record has all that a record of a run, a selection or a sweep needs: these names."""
-    if not _has(record, *names) or not isinstance(record["params"], dict):
+    """Return whether a record has all that a record of a run, a selection or a sweep needs: these names, too."""
+    if not _has(record, "key", "fingerprint", "params", *names) or not isinstance(record["params"], dict):
         return False
-    texts = (record[name] for name in names if name not in ("params", "k", "asked"))
+    texts = (record[name] for name in ("key", "fingerprint", *names) if name not in ("k", "asked"))
     if not _are_texts(texts) or KEY.fullmatch(record["key"]) is None or not _is_time(record.get("asked", 0.0)):
         return False
     k = record.get("k", 1)
@@ -199,5 +194,20 @@ def _is_setting(value) -> bool:
 
 
 def _has(record, *names) -> bool:
-    """Return whether a record is a dict with these keys."""
     return isinstance(record, dict) and all(name in record for name in names)
+
+
+# By field of a workspace: whether a text, or an entry of a list or a dict, is one that pages can use.
+_CHECKS = {
+    "dataset": KEY.fullmatch,
+    "known": _is_known,
+    "forms": lambda _, form: isinstance(form, dict),
+    "widgets": lambda _, value: isinstance(value, (list, dict)) or _is_setting(value),
+    "shown": lambda _, key: isinstance(key, str),
+    "unasked": lambda *_: True,
+    "runs": lambda run: _is_result(run, "model", "k", "created") and _has_settings(run),
+    "selections": lambda one: _is_result(one, "method", "created") and _has_settings(one),
+    "sweeps": lambda record: _is_result(record, "asked"),
+    "made": lambda pair: isinstance(pair, list) and len(pair) == 2 and _are_texts(pair),
+    "jobs": _is_job,
+}
