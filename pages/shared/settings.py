@@ -13,33 +13,34 @@ _NO_WORDS = ("tol", "l2")
 _OF_ANOTHER = "predictions of another program"  # in the place of settings
 
 
+def _known(model: str) -> dict:
+    """Return the parameters of a model or a method by name; none of one of another version of xmlcore."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    return {p.name: p for p in info.parameters} if info else {}
+
+
 def changed(model: str, params: dict) -> str:
     """Return what differs from the defaults, such as ``Trees: 3, Arity: 16``; empty when nothing does."""
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
     if model == experiment.GIVEN:
         return _OF_ANOTHER
-    if info is None:  # a model of another version of xmlcore
+    if not _known(model):
         return ", ".join(f"{name}: {value_text(value)}" for name, value in params.items())
-    return changed_params(info, params)
+    return changed_params((experiment.MODELS | experiment.SELECTORS)[model], params)
 
 
 def short_changed(model: str, params: dict) -> str:
     """Return what differs from the defaults in a few words, such as ``Trees 3, Arity 16``; empty when nothing does."""
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    known = {p.name: p.default for p in info.parameters} if info else {}
-    return short_words(model, {name: v for name, v in params.items() if name not in known or v != known[name]})
+    known = _known(model)
+    return short_words(model, {n: v for n, v in params.items() if n not in known or v != known[n].default})
 
 
 def words(model: str, params: dict) -> str:
     """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
     if model == experiment.GIVEN:
         return _OF_ANOTHER
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    known = {p.name: p for p in info.parameters} if info else {}
-    return "; ".join(
-        f"{known[name].label} = {value_text(value, known[name])}" if name in known else f"{name} = {value_text(value)}"
-        for name, value in params.items()
-    )
+    known = _known(model)
+    labels = {name: known[name].label if name in known else name for name in params}
+    return "; ".join(f"{labels[name]} = {value_text(value, known.get(name))}" for name, value in params.items())
 
 
 def chosen_words(model: str, chosen: dict, size: dict, in_words=words) -> str:
@@ -53,25 +54,18 @@ def short_words(model: str, params: dict) -> str:
     """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what tells them apart."""
     if model == experiment.GIVEN:
         return ""
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    known = {p.name: p for p in info.parameters} if info else {}
+    known = _known(model)
     often = Counter(p.label.split(",")[0] for p in known.values())
-
-    def label(name):
-        """Return the part of a label before the comma, or all of it if another label begins in the same way."""
+    labels = {name: name for name in params}
+    for name in params.keys() & known.keys():
         first, _, rest = known[name].label.partition(",")
-        return first if often[first] == 1 else first + rest
-
-    return ", ".join(
-        f"{label(name) if name in known else name} {value_text(value, known.get(name))}"
-        for name, value in params.items()
-    )
+        labels[name] = first if often[first] == 1 else first + rest
+    return ", ".join(f"{labels[name]} {value_text(value, known.get(name))}" for name, value in params.items())
 
 
 def in_form(model: str, message: str) -> str:
     """Return a message of a model or a selection with names of parameters replaced by the labels of the form."""
-    info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    for p in info.parameters if info else ():
+    for p in _known(model).values():
         field = f"“{p.label}”"
         message = re.sub(rf"(?<!\w){p.name}='(\w+)'", lambda m, p=p, f=field: f"{f} = {p.named(m[1])}", message)
         if p.kind == "bool":
