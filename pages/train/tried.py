@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, fragments, presets, settings, sweeping, tables, tasks
+from pages.shared import actions, format, forms, fragments, settings, sweeping, tables, tasks
 from pages.shared.results import trials
 from pages.shared.workspaces import workspace
 from pages.train import controls, trying
@@ -172,7 +172,7 @@ def _buttons(record, found, chosen, state):
 
 
 def _use(result):
-    presets.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
+    forms.fill(result.model, {name: value for name, value in result.best.items() if name in result.grid})
     workspace.remember(controls.NEXT, result.model)
     workspace.notify("The form has the chosen settings.")
 

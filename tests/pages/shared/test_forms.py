@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import fields, forms, presets, settings
+from pages.shared import fields, forms, settings
 from pages.shared.fields import whole_number
 from pages.shared.workspaces import workspace
 from tests.pages.making import fields_of, train
@@ -16,7 +16,6 @@ def remembered(monkeypatch):
     """What the workspace remembers of the form, in a session that has drawn no widget."""
     typed = {}
     monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(presets, "times_filled", lambda *names: 0)
     monkeypatch.setattr(workspace, "get", lambda name: {"forms": {"PLT": typed}}[name])
     return typed
 
@@ -48,7 +47,7 @@ def test_messages_call_parameters_as_the_form_does(model, message, said):
     assert settings.in_form(model, message) == said
 
 
-def test_settings_are_said_where_they_differ_and_warnings_with_one_full_stop():
+def test_settings_are_told_where_they_differ():
     defaults = experiment.full_params("PLT")
     assert settings.changed("PLT", defaults) == ""
     assert settings.changed("PLT", {**defaults, "arity": 4, "n_estimators": 3}) == "Arity: 4, Trees: 3"
@@ -74,12 +73,12 @@ def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
     assert settings.problem(parameter("n_estimators"), 1) is None and settings.problem(parameter("beam"), None) is None
 
 
-def test_remembered_numbers_fit_when_they_are_whole_and_within_bounds():
+def test_remembered_numbers_fit_if_whole_and_within_bounds():
     fits = whole_number(1, 5)
     assert [value for value in (0, 1, 5, 6, True, 2.0, "2", None) if fits(value)] == [1, 5]
 
 
-def test_equal_texts_of_choices_get_values_behind_them_that_no_other_text_has():
+def test_equal_texts_of_choices_are_told_apart():
     texts = {1: "x", 2: "x (3)", 3: "x", 4: "y", "abcde": "y", 5: " "}
     told = {1: "x (1)", 2: "x (3)", 3: "x (3) (2)", 4: "y (4)", "abcde": "y [abcd]", 5: "(5)"}
     assert fields.told_apart(texts) == told
@@ -97,7 +96,7 @@ def test_equal_texts_of_choices_get_values_behind_them_that_no_other_text_has():
 
 
 @pytest.mark.parametrize("widget", ["select_slider", "selectbox"])
-def test_a_choice_is_kept_when_its_options_change_and_its_first_value_is_none_of_them_any_more(widget):
+def test_a_choice_is_kept_when_its_options_change(widget):
     def script(widget):
         import streamlit as st
 
@@ -121,7 +120,7 @@ def test_a_choice_is_kept_when_its_options_change_and_its_first_value_is_none_of
     ("train", "train.shown", fields.QUARTER),
     ("explain", "explain.run", fields.FIFTH),
 ])  # fmt: skip
-def test_long_names_of_results_are_cut_in_the_middle_and_differ_in_narrow_select_boxes(ready, name, widget, letters):
+def test_long_names_of_results_are_cut_in_narrow_boxes(ready, name, widget, letters):
     first, _ = train(ready), train(ready, C=3.0)
     with fields_of(ready) as listed:
         for number, run in enumerate(listed["runs"], 1):
