@@ -341,14 +341,7 @@ class OneVsRest(LinearModel):
         self._restore_values(values, feature_of_column)
         check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})
         ptr, columns, weights, intercept = (arrays[name] for name in WEIGHTS)
-        if not (
-            intercept.size > 0
-            and are_pointers(ptr, intercept.size, columns.size)
-            and weights.size == columns.size
-            and (columns.size == 0 or (columns.min() >= 0 and columns.max() < feature_of_column.size))
-            and are_finite(weights)
-            and not np.isnan(intercept).any()
-        ):
+        if not _are_weights(ptr, columns, weights, intercept, feature_of_column.size):
             raise ModelFormatError(INVALID)
         read = feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
         self._set_fitted(ptr, columns, weights, intercept, *read)
@@ -359,6 +352,19 @@ class OneVsRest(LinearModel):
 def sigmoid(margins):
     """Return 1 / (1 + exp(-margin)), which is precise for margins of any size."""
     return np.exp(-np.logaddexp(0.0, -margins))
+
+
+def _are_weights(ptr, columns, weights, intercept, n_columns) -> bool:
+    """Return whether saved arrays have a bias for each label, and finite weights in columns that there are."""
+    return (
+        intercept.size > 0
+        and are_pointers(ptr, intercept.size, columns.size)
+        and weights.size == columns.size
+        and columns.min(initial=0) >= 0
+        and columns.max(initial=-1) < n_columns
+        and are_finite(weights)
+        and not np.isnan(intercept).any()
+    )
 
 
 def _weights_of(found: GroupResult, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -311,7 +311,7 @@ def _is_seen(seen) -> bool:
         of = () if seen == {} else NUMBERS
         parts = [(np.asarray(seen[name]["edges"]), np.asarray(seen[name]["counts"])) for name in of]
         return all(
-            edges.dtype == np.float64 and counts.dtype == np.int64 and edges.size == counts.size - 1 < BINS
+            (edges.dtype, counts.dtype) == (np.float64, np.int64) and edges.size == counts.size - 1 < BINS
             and (np.diff(edges) > 0).all() and np.isfinite(edges).all() and (counts >= 0).all() and counts.any()
             for edges, counts in parts
         )  # fmt: skip

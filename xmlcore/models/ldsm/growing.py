@@ -185,7 +185,7 @@ def rows_are_equal(data: TrainingRows, rows: np.ndarray) -> bool:
 
 def warn_of_undone_splits(trees: list[GrowingTree], integrity_weight: float) -> None:
     """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
-    visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
+    visits = sum(np.array(tree.n_samples)[np.array(tree.first_child) < 0].sum() for tree in trees)
     alike = sum(tree.n_samples[v] for tree in trees for v in tree.alike)
     undone = [tree.n_samples[v] for tree in trees for v in (*tree.undone, *tree.alike)]
     if sum(undone) > MANY_UNDONE * visits:

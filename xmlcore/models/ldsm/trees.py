@@ -185,9 +185,9 @@ def _are_trees(arrays, values):
             return False
     n_inner = int((first >= 0).sum())
     return (
-        arrays["bias"].size == arrays["n_samples"].size == arrays["parts"].shape[0] == first.size
-        and arrays["parts"].shape[1] == arrays["trace"].shape[1] == 4
-        and arrays["trace"].shape[0] == n_inner * values["n_epochs"]
+        arrays["bias"].size == arrays["n_samples"].size == first.size
+        and arrays["parts"].shape == (first.size, 4)
+        and arrays["trace"].shape == (n_inner * values["n_epochs"], 4)
         and bool((arrays["n_samples"] > 0).all())
     )
 

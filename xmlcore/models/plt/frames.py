@@ -231,8 +231,7 @@ def quality_frame(nodes: "LinearNodes", tree: "LabelTree", X, Y, progress: Progr
     # below the node.
     n, read = tree.n_nodes, as_read(check_features(X, nodes.weights.shape[1]), nodes.normalize)
     levels = list(rows_by_level(tree, Y))[::-1]
-    flat_nodes = np.concatenate([level[0] for level in levels])  # level by level from the root: ascending
-    flat_rows = np.concatenate([level[1] for level in levels])
+    flat_nodes, flat_rows = map(np.concatenate, zip(*levels))  # level by level from the root: ascending
     ptr = np.searchsorted(flat_nodes, np.arange(n + 1))
     measured, positive = np.zeros(n, np.int64), np.zeros(n, np.int64)
     values = {name: np.full(n, np.nan) for name in ("auc", "recall", "precision")}
