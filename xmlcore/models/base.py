@@ -15,18 +15,29 @@ from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import turn
 from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import check_feature_names, counted, in_parts, labels_given, true_ids
-from xmlcore.models.rules import Rule, candidates, restore_decision, with_decision
-from xmlcore.models.saving import LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS, ModelFormatError, restored_counts, write_model
+from xmlcore.models.rules import Rule, candidates
+from xmlcore.models.saving import ModelFormatError, below, check_parts, check_types, under, write_model
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
-from xmlcore.validation import CheckedRows, check_features, check_fitted, check_weights, csr_parts, feature_names
+from xmlcore.validation import (
+    CheckedRows,
+    check_count,
+    check_features,
+    check_fitted,
+    check_threshold,
+    check_weights,
+    csr_parts,
+    feature_names,
+)
 
 # What every estimator keeps of its training rows, where there is such a thing.
 KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class")
+LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = "label_counts", "n_rows_seen", "one_class"  # of these, in a saved model
+RULE = "rule."  # how the names of a rule's arrays begin there
 WEIGHED_AT_ONCE = 1 << 22  # most probabilities in memory at a time while labels are weighed
 
 
@@ -200,7 +211,10 @@ class Estimator(ForScikitLearn, HasParameters):
     def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
         """Set the fitted state that ``_whole_state`` returned, with arrays that are read-only."""
         self._restore(values, arrays)
-        self._keep(None, None, *restored_counts(values, arrays, self.n_labels_))
+        check_types(arrays, {LABEL_COUNTS: (np.int64, (self.n_labels_,))})
+        counts, n_rows = arrays[LABEL_COUNTS], check_count(values[N_ROWS_SEEN], N_ROWS_SEEN)
+        check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= n_rows)).all()})
+        self._keep(None, None, counts, n_rows, True if values.get(ONE_CLASS) is True else None)
 
     def save(self, path: FilePath) -> Path:
         """Write the fitted estimator to a folder, from which :func:`xmlcore.load_model` reads it.
@@ -282,11 +296,20 @@ class MultiLabelModel(Estimator):
         raise NotImplementedError(f"{type(self).__name__} has no method predict_topk")
 
     def _whole_state(self):
-        return with_decision(self, *super()._whole_state())
+        values, arrays = super()._whole_state()
+        if "threshold_" in vars(self):
+            values = values | {"threshold": self.threshold_}
+        if self.rule_ is None:
+            return values, arrays
+        rule, of_rule = self.rule_.state()
+        return values | {"rule": rule}, arrays | under(RULE, of_rule)
 
     def _set_state(self, values, arrays):
         super()._set_state(values, arrays)
-        restore_decision(self, values, arrays)
+        if "threshold" in values:
+            self.threshold_ = check_threshold(values["threshold"])
+        if "rule" in values:
+            self.rule_ = Rule.restored(values["rule"], below(RULE, arrays), self.n_labels_)
 
     def _checked_weights(self, weights) -> np.ndarray | None:
         self._check_fitted()

@@ -10,16 +10,15 @@ import scipy.sparse as sp
 from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
-from xmlcore.models.saving import ModelFormatError, below, check_parts, check_types, under
+from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
 from xmlcore.typing import Matrix, Ranker
-from xmlcore.validation import INT32_MAX, check_count, check_is, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_is, csr_parts
 
 PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
 ROWS_AT_ONCE = 1 << 14
-PREFIX = "rule."  # of the names of a rule's arrays in a saved model
 CUT = "cut "  # how the name of a decision that is a cut of calibrated probabilities begins
 
 
@@ -336,24 +335,6 @@ _VALUES = {
     and np.isclose(sum(value), 1),
 }  # fmt: skip
 _FIELDS = tuple(_VALUES)[:5]
-
-
-def with_decision(model, values: dict, arrays: dict) -> tuple[dict, dict]:
-    """Return the state of a model with what decides which labels it predicts."""
-    if "threshold_" in vars(model):
-        values = values | {"threshold": model.threshold_}
-    if model.rule_ is None:
-        return values, arrays
-    rule, of_rule = model.rule_.state()
-    return values | {"rule": rule}, arrays | under(PREFIX, of_rule)
-
-
-def restore_decision(model, values: dict, arrays: dict) -> None:
-    """Set what :func:`with_decision` added to the state of a model."""
-    if "threshold" in values:
-        model.threshold_ = check_threshold(values["threshold"])
-    if "rule" in values:
-        model.rule_ = Rule.restored(values["rule"], below(PREFIX, arrays), model.n_labels_)
 
 
 def innermost(model) -> Ranker:

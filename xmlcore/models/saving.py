@@ -16,14 +16,11 @@ from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays, write_arrays
 from xmlcore.arrays import ONE_LIST, are_rising_lists
 from xmlcore.label_names import check_label_names
-from xmlcore.validation import check_count
 from xmlcore.versions import refusal
 
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
-# What each model keeps of its training rows, among its arrays and its values.
-LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = "label_counts", "n_rows_seen", "one_class"
 
 # For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
 IN_ARRAYS = "in arrays"
@@ -153,15 +150,6 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
     _, _, *of_rows = model._kept()
     model._keep(names, label_names, *of_rows)
     return model
-
-
-def restored_counts(values: dict, arrays: dict, n_labels: int) -> tuple[np.ndarray, int, bool | None]:
-    """Return what a saved model has kept of its training rows, beside names."""
-    check_types(arrays, {LABEL_COUNTS: (np.int64, (n_labels,))})
-    counts, n_rows = arrays[LABEL_COUNTS], values[N_ROWS_SEEN]
-    check_count(n_rows, N_ROWS_SEEN)
-    check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= n_rows)).all()})
-    return counts, n_rows, True if values.get(ONE_CLASS) is True else None
 
 
 def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list | None, list[str]]:
