@@ -46,9 +46,7 @@ def test_equal_weights_change_nothing_but_the_scores(case):
 
 REFUSED = {
     "weights has 1 numbers, but there are 7 labels": [1.0],
-    "2 dimension": [[1.0] * 7],
     "weights of label 1 is -1.0: weights are from 0 to 3.4e": [1.0, -1.0, 1, 1, 1, 1, 1],
-    "weights of label 1 is nan": [1.0, np.nan, 1, 1, 1, 1, 1],
     "weights of label 1 is 1e\\+39": [1.0, 1e39, 1, 1, 1, 1, 1],
     "weights is zero for all labels": [0.0] * 7,
 }
@@ -227,12 +225,10 @@ def test_noisy_copies_have_the_weights_of_their_rows():
         ({"sample_weight": np.ones(149)}, "sample_weight has 149 numbers, but there are 150 rows"),
         ({"sample_weight": np.where(np.arange(150) == 3, -1, 1)}, "sample_weight of row 3 is -1.0"),
         ({"sample_weight": np.where(np.arange(150) == 3, np.nan, 1)}, "sample_weight of row 3 is nan"),
-        ({"sample_weight": np.where(np.arange(150) == 3, np.inf, 1)}, "sample_weight of row 3 is inf"),
         ({"sample_weight": np.zeros(150)}, "sample_weight is zero for all rows"),
         ({"sample_weight": np.ones((150, 1))}, "sample_weight has 2 dimension"),
         ({"label_weight": np.ones(8)}, "label_weight has 8 numbers, but there are 7 labels"),
         ({"label_weight": [1, 1, -2, 1, 1, 1, 1]}, "label_weight of label 2 is -2.0"),
-        ({"label_weight": np.zeros(7)}, "label_weight is zero for all labels"),
     ],
 )
 def test_bad_weights_are_refused_and_the_model_stays(model, weights, says):

