@@ -8,7 +8,8 @@ import streamlit as st
 
 from pages.shared.process import room
 from pages.shared.workspaces import workspace
-from pages.storage import delete, owned
+from pages.storage import kept as kept_part
+from pages.storage import owned
 from tests.pages.making import fields_of, train, use, word_data, workspace_row
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
@@ -77,9 +78,9 @@ def test_a_published_data_set_goes_with_its_copy(ready, session, is_shared):
         session().until(lambda s: "Labels per row" in s.metrics())
     found, fields = store.inventory(), workspace_row(ready).read()
     chosen = artifact("datasets", fields["dataset"])
-    goes = delete.with_dependents([chosen], owned.of_workspace(found, fields), found)
+    goes = kept_part.with_dependents([chosen], owned.of_workspace(found, fields), found)
     assert ("catalog", "c" * 32) in [one.name for one in goes]
-    in_session(ready, lambda: delete.delete(goes, found, "api-docs"))
+    in_session(ready, lambda: kept_part.delete(goes, found, "api-docs"))
     assert store.exists(*chosen.name) == store.exists("catalog", "c" * 32) == is_shared
     ready.go("storage").press("undo").run()
     assert store.exists(*chosen.name) and store.exists("catalog", "c" * 32)
@@ -100,16 +101,18 @@ def test_undo_brings_back_a_copy_unless_it_was_made_again(ready, session):
 def test_a_deletion_takes_what_was_computed_and_is_undone(measured):
     page, key, task = measured
     kept = store.inventory()
-    goes = delete.with_dependents([artifact("runs", key)], owned.of_workspace(kept, workspace_row(page).read()), kept)
+    goes = kept_part.with_dependents(
+        [artifact("runs", key)], owned.of_workspace(kept, workspace_row(page).read()), kept
+    )
     assert [one.kind for one in goes] == ["runs", task.folder]
-    in_session(page, lambda: delete.delete(goes, kept, "PLT of words"))
+    in_session(page, lambda: kept_part.delete(goes, kept, "PLT of words"))
     page.go("storage")
     assert not store.exists("runs", key) and not task.exists() and "PLT" not in table(page).index
     assert "Deleted PLT of words, " in page.text()
     page.press("undo").run()
     assert store.exists("runs", key) and task.exists() and "PLT" in table(page).index
     kept, fingerprint = store.inventory(), store.info("runs", key)["fingerprint"]
-    in_session(page, lambda: delete.delete([artifact("datasets", fingerprint)], kept, "words"))
+    in_session(page, lambda: kept_part.delete([artifact("datasets", fingerprint)], kept, "words"))
     assert not store.exists("datasets", fingerprint) and store.exists("runs", key), "the run is still listed"
     page.go("storage").press("undo.free")
     assert store.bytes_aside() == 0
@@ -135,17 +138,17 @@ def test_trainings_of_a_sweep_share_a_line_and_go_with_it(ready):
     assert (lines["bytes"] > 0).all()
 
     found, sweeps = store.inventory(), workspace_row(ready).read()["sweeps"]
-    goes = in_session(ready, lambda: delete.with_trials([artifact("sweeps", one.key)], found, sweeps))
+    goes = in_session(ready, lambda: kept_part.with_trials([artifact("sweeps", one.key)], found, sweeps))
     assert sorted(item.kind for item in goes) == ["sweeps", "trials", "trials"]
-    in_session(ready, lambda: delete.delete(goes, found, "a sweep"))
+    in_session(ready, lambda: kept_part.delete(goes, found, "a sweep"))
     assert not one.exists() and other.exists() and other.plan().done == 2 and one.plan().done == 1
     ready.go("storage").press("undo").run()
     assert one.exists() and one.plan().done == 2
 
     line = next(line for line in owned.sweeps(found, sweeps, "0") if other.key in line.key)
-    goes = in_session(ready, lambda: delete.with_trials([line], found, sweeps))
+    goes = in_session(ready, lambda: kept_part.with_trials([line], found, sweeps))
     assert [item.kind for item in goes] == ["trials"] * 2
-    in_session(ready, lambda: delete.delete(goes, found, "a sweep"))
+    in_session(ready, lambda: kept_part.delete(goes, found, "a sweep"))
     assert other.exists() and one.plan().done == 2 and other.plan().done == 1  # the first sweep has the other one
     ready.go("storage").press("undo")
     assert other.plan().done == 2
@@ -156,7 +159,7 @@ def test_what_another_workspace_lists_stays_on_the_disk(measured, session):
     other = session().until(lambda s: "Labels per row" in s.metrics())
     train(other)  # the same data set and settings
     found, row = store.inventory(), workspace_row(page)
-    in_session(page, lambda: delete.delete([artifact("runs", key), artifact(task.folder, task.key)], found, "PLT"))
+    in_session(page, lambda: kept_part.delete([artifact("runs", key), artifact(task.folder, task.key)], found, "PLT"))
     assert store.exists("runs", key)
     assert row.read()["runs"] == []
 
