@@ -1,14 +1,13 @@
 """Sampling: what does double sampling learn from so few examples, and how does it pick a class?
 
-Files beside this one: ``view`` (the result shown), ``answer`` (sentence, cards, head, torso and tail labels, what was
-drawn, and the weights of f), ``studies`` (other numbers of adversaries, examples and candidates), ``row`` (why a row
-gets its label).
+Files beside this one: ``answer`` (the result shown, sentence, cards, head, torso and tail labels, what was drawn, and
+the weights of f), ``studies`` (other numbers of adversaries, examples and candidates), ``row`` (why a row gets its
+label).
 """
 
 import streamlit as st
 
 from pages.sampling import answer, row, studies
-from pages.sampling.view import MODEL, SampledRun
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
@@ -16,7 +15,7 @@ ASKED = "What does a model learn from a sample of rows (π), each compared with 
 
 
 def draw(ready) -> None:
-    view = SampledRun(ready)
+    view = answer.SampledRun(ready)
     answer.sentence(view, ready.title)
     cards = st.container()
     ready.choose()
@@ -38,4 +37,4 @@ def draw(ready) -> None:
     sections.show("sampling", further)
 
 
-door.page("Sampling", draw, door.Models(ASKED, examples.candidates, MODEL, (MODEL,), measures=True))
+door.page("Sampling", draw, door.Models(ASKED, examples.candidates, answer.MODEL, (answer.MODEL,), measures=True))

@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.sampling.answer import most_accurate
-from pages.sampling.view import MODEL, if_kept, one_class
+from pages.sampling.answer import MODEL, if_kept, most_accurate, one_class
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
 from xmlcore import figures
