@@ -1,13 +1,13 @@
 """Robustness: how much worse does a model predict when its inputs are noisy or attacked?
 
 Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their results), ``answer`` (facts,
-sentence, curves, losses), ``details`` (measures at one level, head to tail, prediction time, single rows),
-``training`` (models that are trained with noise).
+sentence, curves, losses), ``details`` (measures at one level, head to tail, prediction time, single rows, models that
+are trained with noise).
 """
 
 import streamlit as st
 
-from pages.robustness import answer, choices, details, measured, training
+from pages.robustness import answer, choices, details, measured
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
@@ -35,7 +35,7 @@ def draw(ready) -> None:
         }
     if found.compared and settings.changes_rows:
         further["Single rows"] = lambda: details.single_rows(ready, found.compared, settings)
-    further["Training with noise"] = lambda: training.show(ready, runs, settings.options.get("support"))
+    further["Training with noise"] = lambda: details.training(ready, runs, settings.options.get("support"))
     sections.show("robustness", further)
 
 
