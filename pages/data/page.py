@@ -7,7 +7,7 @@ removes them, forms/ makes them. Each section is a file, and statistics.py compu
 
 import streamlit as st
 
-from pages.data import alike, answer, choose, labels, problems, rows, sizes, statistics
+from pages.data import answer, choose, labels, problems, rows, sizes, statistics
 from pages.shared import door, format, sections
 
 
@@ -36,7 +36,7 @@ def draw(ready) -> None:
         "All labels": lambda: labels.show(data, described.labels, examination, name),
         "Frequency": lambda: sizes.show_frequency(data, described, fingerprint, name),
         "Size": lambda: sizes.show(described, examination, fingerprint, name),
-        "Train and test": lambda: alike.show(data, described, examination, name),
+        "Train and test": lambda: problems.show_differences(data, described, examination, name),
         "Labels together": lambda: labels.show_pairs(data, examination, fingerprint, name),
         problems.TITLE: lambda: problems.show(data, described, examination, name),
     }
