@@ -118,13 +118,6 @@ class Tab:
                 self.page.wait_for_timeout(200)
         self.idle()
 
-    def upload(self, **files):
-        """Fill the upload form: {first words of the label: (name, bytes)}, and press its button."""
-        self.page.get_by_test_id("stExpander").get_by_text("Add a data set").click()
-        for label, (name, content) in files.items():
-            self.choose(label.replace("_", " "), name, content)
-        self.read()
-
     def read(self):
         """Have the chosen files read: press the button, and once more if that has missed it.
 
