@@ -290,7 +290,7 @@ def test_what_is_being_replaced_is_found():
     def write(replace):
         with store.writing("runs", KEY, replace=replace) as path:
             store.write_value(path, 1)
-            for number in range(50):
+            for number in range(3):
                 (path / f"{number}.txt").write_text("x")
 
     write(False)
