@@ -33,7 +33,7 @@ def test_the_version_is_that_of_the_sources_wherever_they_are(sources):
     assert _jit.kernels_version() == _jit.KERNELS_VERSION
 
 
-def test_a_changed_byte_in_any_source_or_a_name_is_another_version(sources):
+def test_a_changed_byte_or_name_of_a_source_is_another_version(sources):
     seen, paths = [_jit.kernels_version()], sorted(sources.glob("*.py"))
     for path in paths:
         content = bytearray(path.read_bytes())
