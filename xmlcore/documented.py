@@ -1,11 +1,14 @@
-"""What many docstrings say, written once: it is put where a docstring has a line of names in braces."""
+"""What many docstrings say, written once: it is put where a docstring has a line of names in braces.
+
+``{Y_true, k}`` are the texts of two arguments; ``{Parameters: Y_true, k}`` has the title of the section above them.
+"""
 
 import re
 import textwrap
 from typing import TypeVar
 
 Documented = TypeVar("Documented")
-_PLACE = re.compile(r"^([ \t]*)\{(\w+(?:, \w+)*)\}$", re.MULTILINE)
+_PLACE = re.compile(r"^([ \t]*)\{(?:(\w+): )?(\w+(?:, \w+)*)\}$", re.MULTILINE)
 
 # Arguments, and what functions that are alike return and raise. A text may have such lines, too.
 TEXTS = {
@@ -52,15 +55,11 @@ confidence : float
 random_state : int
     Seed; the same seed draws the same rows.""",
     "at_k": """\
-Parameters
-----------
-{Y_true, ranking, k}
+{Parameters: Y_true, ranking, k}
 
 {values_at_k}""",
     "weighted_at_k": """\
-Parameters
-----------
-{Y_true, ranking, k, inv_ps}
+{Parameters: Y_true, ranking, k, inv_ps}
 
 {values_at_k}""",
     "values_at_k": """\
@@ -161,10 +160,7 @@ n_jobs : int, optional
     Number of threads; all cores when None. The result does not depend on it.""",
     "progress": """\
 progress : :class:`xmlcore.progress.Progress` or "bar", optional""",
-    "frame": """\
-Parameters
-----------
-frame : DataFrame""",
+    "frame": "frame : DataFrame",
     "figure": """\
 
 Returns
@@ -200,6 +196,10 @@ def document(names, values) -> None:
 
 def _filled(text: str) -> str:
     """Return a text with the texts that it names, indented as the names are."""
-    return _PLACE.sub(
-        lambda place: textwrap.indent(_filled("\n".join(TEXTS[name] for name in place[2].split(", "))), place[1]), text
-    )
+
+    def texts(place) -> str:
+        indent, section, names = place.groups()
+        title = [section, "-" * len(section)] if section else []
+        return textwrap.indent(_filled("\n".join([*title, *(TEXTS[name] for name in names.split(", "))])), indent)
+
+    return _PLACE.sub(texts, text)

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from xmlcore import PLT, LdSM, figures
-from xmlcore.figures._methods import rank_groups
 from xmlcore.figures._runs import SHAPES, model_styles, run_style
 
 
@@ -142,14 +141,12 @@ def test_differences_that_may_be_chance_are_faint():
 
 
 def test_cut_names_keep_the_words_in_which_they_differ(monkeypatch):
-    from xmlcore.figures._names import apart
-
-    assert apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
+    assert figures.cut_apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"
     }  # fmt: skip
     compared, common = [], os.path.commonprefix
     monkeypatch.setattr(os.path, "commonprefix", lambda names: compared.extend(names) or common(names))
-    cut = apart(f"{'x' * 40}{i}{'x' * 40}" for i in range(1000))
+    cut = figures.cut_apart(f"{'x' * 40}{i}{'x' * 40}" for i in range(1000))
     assert len({*cut.values()}) == len(compared) == 1000, "each name is compared once, however many are alike"
 
 
@@ -394,9 +391,10 @@ def test_the_reliability_curve_leaves_out_empty_bins():
 
 
 def test_bars_join_the_ranks_that_are_not_told_apart():
-    assert rank_groups([1.0, 1.5, 2.4, 4.0], 1.0) == [(1.0, 1.5), (1.5, 2.4)]
-    assert rank_groups([1.0, 1.5, 2.0], 1.0) == [(1.0, 2.0)]
-    assert rank_groups([1.0, 3.0], 1.0) == []
+    ranks = {(1.0, 1.5, 2.4, 4.0): [(1.0, 1.5), (1.5, 2.4)], (1.0, 1.5, 2.0): [(1.0, 2.0)], (1.0, 3.0): []}
+    for of_methods, groups in ranks.items():
+        frame = pd.DataFrame({"method": [*map("{:.1f}".format, of_methods)], "rank": of_methods})
+        assert figures.critical_difference(frame, 1.0).layout.meta["groups"] == groups
     frame = pd.DataFrame({"method": ["LdSM", "PLT", "a <b>"], "rank": [2.4, 1.1, 2.5]})
     figure = figures.critical_difference(frame, 0.5)
     assert figure.layout.meta["groups"] == [(2.4, 2.5)]

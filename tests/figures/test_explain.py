@@ -114,7 +114,7 @@ def test_paths_of_many_trees_are_thin_lines_below_their_mean():
     figure = figures.path_products(pd.concat([frame, longer, *rest]), percent=False)
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == ["one tree", "mean of all 21"]
     np.testing.assert_allclose(figure.data[-1].y, [1, 1, (20 * 0.5 + 0.8) / 21, (20 * 0.5 + 0.4) / 21])
-    assert "tree 2: " in figure.data[1].hovertemplate
+    assert figure.data[1].customdata[2].startswith("tree 2: node 3")
 
 
 def test_the_mean_of_ways_holds_what_ended_and_weighs_leaves():

@@ -2,9 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.figures.seen import contrast, rgb
 from xmlcore import figures
-from xmlcore.figures._axes import percent_ticks
 from xmlcore.selection import significance_graph
 
 
@@ -91,28 +89,6 @@ def test_the_bar_of_ranks_ends_at_the_last_rank(most, ticks):
     np.testing.assert_allclose(axis.colorbar.tickvals, [-np.log10(int(tick)) for tick in ticks])
 
 
-def test_each_method_has_a_colour_of_its_own():
-    from xmlcore.figures._methods import METHOD_STYLE
-
-    colors = [color for color, _, _ in METHOD_STYLE.values()]
-    assert len(set(colors)) == len(METHOD_STYLE) == len({mark for _, mark, _ in METHOD_STYLE.values()})
-    for color in (METHOD_STYLE["Chi-squared"][0], METHOD_STYLE["Mutual information"][0]):
-        assert min(contrast(rgb(color), rgb(page)) for page in ("#ffffff", "#14181c")) > 3
-
-
-@pytest.mark.parametrize(("ends", "written"), [
-    ((0, 1), ["0 %", "50 %", "100 %"]),
-    ((0.3, 0.9), ["30 %", "60 %", "90 %"]),
-    ((0.12, 0.13), ["12 %", "12.5 %", "13 %"]),
-    ((0.06, 0.14), ["6 %", "9 %", "12 %"]),
-    ((0.5, 0.5), ["50 %"]),
-])  # fmt: skip
-def test_a_colour_bar_of_shares_has_round_percentages(ends, written):
-    ticks = percent_ticks(*ends)
-    assert ticks["ticktext"] == written and all(ends[0] <= value <= ends[1] for value in ticks["tickvals"])
-    assert [float(text.split()[0]) / 100 for text in ticks["ticktext"]] == pytest.approx(ticks["tickvals"])
-
-
 def judged():
     lines = [("all features", 1.0, s, "average precision", 0.3) for s in (0, 1)]
     for method, base in (("FALS", 0.35), ("FIMS", 0.2), ("FALS (lrp)", 0.25)):
@@ -143,6 +119,10 @@ def test_scores_against_shares_are_means_beside_all_features():
     assert list(bands[0].y) == pytest.approx([0.37, 0.41]) and list(bands[1].y) == pytest.approx([0.36, 0.40])
     assert lines["FALS"].line.color == lines["FALS (lrp)"].line.color  # a variant has its method's colour
     assert lines["FALS"].line.dash != lines["FALS (lrp)"].line.dash
+    methods = ["FALS", "FILS", "FAMS", "FIMS", "Random forest", "LASSO", "Chi-squared", "Mutual information"]
+    every = pd.concat([judged().query("method == 'FIMS'").assign(method=method) for method in methods])
+    looks = {(line.line.color, line.marker.symbol) for line in figures.score_against_share(every).data if line.name}
+    assert len(looks) == len({color for color, _ in looks}) == len(methods)
 
 
 def test_stability_boxes_have_a_point_per_label_and_chance():

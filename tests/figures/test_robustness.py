@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -7,21 +9,13 @@ from xmlcore.figures._runs import run_colors, run_style
 
 def summary(runs=(("PLT", "PLT"),), measures=("P@k",), buckets=("all",), sigmas=(0.0, 0.05, 0.1)):
     """What summarise gives: run number r loses r + 1 points per hundredth of noise; the intervals are 2 points wide."""
-    lines = []
-    for place, (run, model) in enumerate(runs):
-        for sigma in sigmas:
-            for bucket in buckets:
-                for measure in measures:
-                    for k in (1, 3):
-                        value = 0.8 - sigma * (place + 1)
-                        half = 0.0 if sigma == 0 else 0.01
-                        line = {"run": run, "model": model, "sigma": sigma, "k": k, "bucket": bucket}
-                        line |= {"measure": measure, "n": 3, "rows": 100}
-                        line |= {"mean": value, "low": value - half, "high": value + half}
-                        drop = 1 - value / 0.8
-                        line |= {"drop_mean": drop, "drop_low": drop - half, "drop_high": drop + half}
-                        lines.append(line)
-    return pd.DataFrame(lines)
+    every = [(run, model, *rest) for (run, model), *rest in product(runs, sigmas, buckets, measures, (1, 3))]
+    frame = pd.DataFrame(every, columns=["run", "model", "sigma", "bucket", "measure", "k"]).assign(n=3, rows=100)
+    losing = frame["run"].map({run: place for place, (run, _) in enumerate(runs, start=1)})
+    value, half = 0.8 - frame["sigma"] * losing, np.where(frame["sigma"] == 0, 0.0, 0.01)
+    for name, middle in (("", value), ("drop_", 1 - value / 0.8)):
+        frame = frame.assign(**{f"{name}mean": middle, f"{name}low": middle - half, f"{name}high": middle + half})
+    return frame
 
 
 def lines(figure):

@@ -69,9 +69,3 @@ def test_weights_of_labels(case):
     for constants in [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)]:
         expected = oracle.Jain_et_al_inverse_propensity(Y, *constants)
         np.testing.assert_allclose(metrics.inverse_propensity(Y, *constants), expected, rtol=1e-12)
-
-
-def test_no_row_with_labels_is_undefined_here_and_there():
-    with np.errstate(invalid="ignore"):
-        expected = oracle.psprecision_at_k([[], []], [[0], [1]], np.ones(2), k=1)
-    np.testing.assert_array_equal(metrics.psprecision_at_k([[], []], [[0], [1]], 1, inv_ps=np.ones(2)), expected)

@@ -62,19 +62,6 @@ def test_an_interval_of_a_mean_is_scipys():
         assert abs(found["high"] - expected.high) < 0.05 * width
 
 
-def test_intervals_hold_as_often_as_they_say():
-    true, ranking, weights = case(seed=5, n=4000)
-    Y, ranked = matrices(true, ranking)
-    names = ["P@k", "PSP@k", "micro F1@k"]
-    whole = metrics.intervals(Y, ranked, [3], measures=names, inv_ps=weights, n_resamples=1)["value"].to_numpy()
-    random, inside = np.random.default_rng(6), np.zeros(3)
-    for _ in range(200):
-        rows = random.integers(0, 4000, 150)
-        found = metrics.intervals(Y[rows], ranked[rows], [3], measures=names, inv_ps=weights, n_resamples=200)
-        inside += (found["low"] <= whole) & (whole <= found["high"])
-    assert (inside >= 180).all()  # 190 of 200 are expected; below 180 with a probability of 0.1 %
-
-
 def test_intervals_of_macro_measures_are_centred():
     random = np.random.default_rng(7)
     Y = sp.csr_array(

@@ -129,76 +129,86 @@ def test_the_width_of_lists_of_labels():
         metrics.psprecision_at_k([[0], [1]], [[9], [1]], 1, inv_ps=np.ones(5))
 
 
-# Errors
+def with_label(label, row=1, place=2):
+    """IDS with another label at a place."""
+    ids = IDS.astype(np.int64)
+    ids[row, place] = label
+    return ids
 
 
-@pytest.mark.parametrize("ranking", [IDS[:2], IDS[:2].tolist(), np.zeros((2, 4)), sp.csr_array(np.eye(2, 4))])
-def test_a_different_number_of_rows_is_named(ranking):
-    with pytest.raises(ValueError, match="Y_true has 3 rows, but the ranking has 2"):
-        metrics.precision_at_k(Y, ranking, 3)
+FORMS = [np.asarray, np.ndarray.tolist, lambda ids: Ranking(ids, np.zeros(ids.shape))]
+NOT_A_NUMBER = np.zeros((3, 4))
+NOT_A_NUMBER[1, 2] = np.nan
+TWICE = [[3, -1, -1], [], [2, 0], [1, 3, 0, 1, 3], [0, 0]]
+DAMAGED_SCORES = sp.csr_array(np.ones((3, 4)))
+DAMAGED_SCORES.indices[2] = -1
+LONG = [[0], [2**70], [1]]
+REFUSED = [  # what ranks labels, k, the error and what it says
+    *((ids, 3, ValueError, "Y_true has 3 rows, but the ranking has 2") for ids in (IDS[:2], IDS[:2].tolist())),
+    *((scores, 3, ValueError, "Y_true has 3 rows, but the ranking has 2")
+      for scores in (np.zeros((2, 4)), sp.csr_array(np.eye(2, 4)))),
+    *((ranking, k, ValueError, f"2 label.* per row and there are 4 labels.*needs {min(k, 4)} per row. Ask the model")
+      for ranking in (IDS[:, :2], IDS[:, :2].tolist(), [[0], [1, 2], []]) for k in (3, 4, 9)),
+    *((form(with_label(label)), 3, ValueError, f"row 1 of the ranking has the label id {label} at place 3: .* 0 to 3")
+      for form in FORMS for label in (4, 100, -2, 2**40)),
+    *((ids, 1, ValueError, r"row 1 of the ranking has the label id \d{20}")
+      for ids in (LONG, np.array([[0], [2**64 - 1], [1]], np.uint64), [[0], [2**64 - 1], [1]])),
+    *((form(with_label(0, 2, 1)), k, ValueError, "row 2 of the ranking has label 0 twice, again at place 2")
+      for form in FORMS for k in (3, 1)),  # also what is not measured
+    *((form(np.array([scores] * 3)), k, ValueError, "row 0 of the ranking has.*scores go in an array of floats")
+      for form in FORMS for k in (1, 2, 3) for scores in ([7, 5, 1, 0], [3, 2, 2, 0], [3, -7, 2, 1], [0, 1, 0, 0])),
+    *((Y, k, ValueError, "twice.*scores go in an array of floats") for k in (1, 3)),
+    *((booleans, 3, TypeError, "booleans, which has no order")
+      for booleans in (Y.astype(bool), sp.csr_array(Y.astype(bool)))),
+    *((scores, 3, ValueError, "5 columns, but there are 4 labels")
+      for scores in (np.zeros((3, 5)), sp.csr_array((3, 5)))),
+    *((scores, 3, ValueError, "score of label 2 in row 1 is not a number")
+      for scores in (NOT_A_NUMBER, NOT_A_NUMBER.astype(np.float32), sp.csr_array(NOT_A_NUMBER))),
+    (sp.coo_array(np.ones(4)), 1, ValueError, "the scores have 1 dimension"),
+    (np.array([0, 1, 2]), 1, ValueError, "the ranking has 1 dimension"),
+    (Ranking(IDS[:, :2], np.zeros((3, 1))), 1, ValueError, r"labels of shape \(3, 2\), but scores of shape \(3, 1\)"),
+    (DAMAGED_SCORES, 3, ValueError, "the matrix of scores is damaged"),
+    ([[0.5, 0.1, 0.2, 0.3]] * 3, 1, TypeError, "holds 0.5: label ids are whole numbers"),
+    ([[(0, 0.5)], [(1, 0.5)], []], 1, TypeError, r"holds \(0, 0.5\)"),
+    ([[[0], [1, 2]]] * 3, 1, TypeError, r"row 0 of the ranking holds \[0\]"),
+    ([["a"], [], []], 1, TypeError, "row 0 of the ranking holds 'a'"),
+    ([[True], [False], [True]], 1, TypeError, "row 0 of the ranking holds True"),
+    ([[0], {1}, [2]], 1, TypeError, "row 1 of the ranking is a set"),
+    ([[0], "1", [2]], 1, TypeError, "row 1 of the ranking is a str"),
+    ([0, 1, 2], 1, TypeError, "row 0 of the ranking is a int"),
+    ("012", 1, TypeError, "a ranking is .* not str"),
+    (None, 1, TypeError, "a ranking is .* not NoneType"),
+    (np.array([[1j]]), 1, TypeError, "holds complex128 values"),
+    (np.array([["a"]]), 1, TypeError, "holds <U1 values"),
+    (Ranking(np.zeros((3, 4)), np.zeros((3, 4))), 1, TypeError, "ranking's labels are float64"),
+    (IDS, 0, ValueError, "k must be"),
+    (IDS, True, TypeError, "k must be"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("ranking", [IDS[:, :2], IDS[:, :2].tolist(), [[0], [1, 2], []]])
-@pytest.mark.parametrize("k", [3, 4, 9])
-def test_a_ranking_too_short_for_k_asks_for_more_labels(ranking, k):
-    with pytest.raises(ValueError, match=f"2 label.* per row and there are 4 labels.*needs {min(k, 4)} per row"):
-        metrics.precision_at_k(Y, ranking, k)
-    with pytest.raises(ValueError, match="Ask the model for more labels"):
-        metrics.as_ranking(ranking, k, n_labels=4)
+@pytest.mark.parametrize("ranking, k, error, found", REFUSED)
+def test_what_is_no_ranking_of_the_rows_is_refused(ranking, k, error, found):
+    for measure in (metrics.precision_at_k, metrics.hits):
+        with pytest.raises(error, match=found):
+            measure(Y, ranking, k)
+    if "rows" not in found:
+        with pytest.raises(error, match=found):
+            metrics.as_ranking(ranking, k, n_labels=4)
 
 
-@pytest.mark.parametrize("form", [np.asarray, list, lambda ids: Ranking(ids, np.zeros(ids.shape))])
-@pytest.mark.parametrize("label", [4, 100, -2, 2**40])
-def test_a_label_id_out_of_range_is_named(form, label):
-    ids = IDS.copy()
-    ids[1, 2] = label
-    with pytest.raises(
-        ValueError, match=f"row 1 of the ranking has the label id {label} at place 3: ids go from 0 to 3"
-    ):
-        metrics.precision_at_k(Y, form(ids), 3)
-
-
-@pytest.mark.parametrize(
-    "ranking", [[[0], [2**70], [1]], np.array([[0], [2**64 - 1], [1]], np.uint64), [[0], [2**64 - 1], [1]]]
-)
-def test_a_label_id_beyond_64_bits_is_out_of_range(ranking):
-    for true in (Y, [[0], [1], []]):
-        with pytest.raises(ValueError, match=r"row 1 of the ranking has the label id \d{20}"):
-            metrics.precision_at_k(true, ranking, 1)
-
-
-def test_a_label_twice_in_a_row_is_named():
-    ids = IDS.copy()
-    ids[2] = [3, 0, 3]
-    for form in (ids, ids.tolist(), Ranking(ids, np.zeros(ids.shape))):
-        for k in (3, 1):  # also what is not measured
-            with pytest.raises(ValueError, match="row 2 of the ranking has label 3 twice, again at place 3"):
-                metrics.precision_at_k(Y, form, k)
-
-
-def test_a_label_twice_in_ragged_lists_is_named():
-    rows = [[3, -1, -1], [], [2, 0], [1, 3, 0, 1, 3], [0, 0]]
+def test_wrong_ids_in_lists_of_any_length_are_named():
     with pytest.raises(ValueError, match="row 3 of the ranking has label 1 twice, again at place 4"):
-        metrics.as_ranking(rows, 2)
-    rows[3] = [1, 3, 0, 2, -3]
+        metrics.as_ranking(TWICE, 2)
     with pytest.raises(ValueError, match="row 3 of the ranking has the label id -3 at place 5"):
-        metrics.as_ranking(rows, 2)
-    rows[3:] = [[1, 3, 0]]
-    assert metrics.as_ranking(rows, 2).labels.tolist() == [[3, -1], [-1, -1], [2, 0], [1, 3]]
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, lambda m: Ranking(m, np.zeros(m.shape))])
-def test_whole_numbers_that_are_scores_are_an_error_at_every_k(form, k):
-    true = np.eye(4, dtype=int)
-    for scores in (
-        np.array([[7, 5, 1, 0]] * 4),  # no label has the id 7
-        np.array([[3, 2, 2, 0]] * 4),
-        np.array([[3, -7, 2, 1]] * 4),
-        np.array([[0, 1, 0, 0]] * 4),
-    ):
-        with pytest.raises(ValueError, match="row 0 of the ranking has.*scores go in an array of floats"):
-            metrics.precision_at_k(true, form(scores), k)
+        metrics.as_ranking([*TWICE[:3], [1, 3, 0, 2, -3]], 2)
+    found = metrics.as_ranking([*TWICE[:3], [1, 3, 0]], 2)
+    assert found.labels.tolist() == [[3, -1], [-1, -1], [2, 0], [1, 3]]
+    with pytest.raises(ValueError, match=r"row 1 of the ranking has the label id \d{20}"):
+        metrics.precision_at_k([[0], [1], []], LONG, 1)
+    with pytest.raises(ValueError, match="at most 2147483647 are supported"):
+        metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
+    with pytest.raises(ValueError, match="pass k, the number of first labels"):
+        metrics.hits(Y, np.zeros((3, 4)))
 
 
 def test_a_binary_matrix_as_lists_is_not_taken_for_label_ids():
@@ -208,71 +218,6 @@ def test_a_binary_matrix_as_lists_is_not_taken_for_label_ids():
         metrics.psprecision_at_k([[0], [1, 1]], [[0], [1]], 1, inv_ps=np.ones(2))
     with pytest.raises(ValueError, match="Y_train row 0 names label 0 more than once"):
         metrics.inverse_propensity(np.eye(4, dtype=int).tolist())
-
-
-def test_a_binary_matrix_in_the_place_of_a_ranking_is_an_error():
-    for k in (1, 3):
-        with pytest.raises(ValueError, match="twice.*scores go in an array of floats"):
-            metrics.precision_at_k(Y, Y, k)
-    for booleans in (Y.astype(bool), sp.csr_array(Y.astype(bool))):
-        with pytest.raises(TypeError, match="booleans, which has no order"):
-            metrics.precision_at_k(Y, booleans, 3)
-
-
-def test_scores_of_another_number_of_labels_are_an_error():
-    for scores in (np.zeros((3, 5)), sp.csr_array((3, 5))):
-        with pytest.raises(ValueError, match="5 columns, but there are 4 labels"):
-            metrics.precision_at_k(Y, scores, 3)
-        with pytest.raises(ValueError, match="5 columns, but there are 4 labels"):
-            metrics.as_ranking(scores, 3, n_labels=4)
-
-
-def test_scores_that_are_not_numbers_are_named():
-    scores = np.zeros((3, 4))
-    scores[1, 2] = np.nan
-    for form in (scores, scores.astype(np.float32), sp.csr_array(scores)):
-        with pytest.raises(ValueError, match="score of label 2 in row 1 is not a number"):
-            metrics.precision_at_k(Y, form, 3)
-
-
-@pytest.mark.parametrize("ranking, found", [
-    ([[0.5, 0.1, 0.2, 0.3]] * 3, "holds 0.5: label ids are whole numbers"),
-    ([[(0, 0.5)], [(1, 0.5)], []], r"holds \(0, 0.5\)"),
-    ([[[0], [1, 2]]] * 3, r"row 0 of the ranking holds \[0\]"),
-    ([["a"], [], []], "row 0 of the ranking holds 'a'"),
-    ([[True], [False], [True]], "row 0 of the ranking holds True"),
-    ([[0], {1}, [2]], "row 1 of the ranking is a set"),
-    ([[0], "1", [2]], "row 1 of the ranking is a str"),
-    ([0, 1, 2], "row 0 of the ranking is a int"),
-    ("012", "a ranking is .* not str"),
-    (None, "a ranking is .* not NoneType"),
-    (np.array([[1j]]), "holds complex128 values"),
-    (np.array([["a"]]), "holds <U1 values"),
-    (Ranking(np.zeros((3, 4)), np.zeros((3, 4))), "ranking's labels are float64"),
-])  # fmt: skip
-def test_what_is_no_ranking_is_a_type_error(ranking, found):
-    with pytest.raises(TypeError, match=found):
-        metrics.precision_at_k(Y, ranking, 1)
-
-
-def test_rankings_of_wrong_shapes_are_refused():
-    with pytest.raises(ValueError, match="at most 2147483647 are supported"):
-        metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
-    with pytest.raises(ValueError, match="the scores have 1 dimension"):
-        metrics.precision_at_k(Y, sp.coo_array(np.ones(4)), 1)
-    with pytest.raises(ValueError, match="the ranking has 1 dimension"):
-        metrics.precision_at_k(Y, np.array([0, 1, 2]), 1)
-    with pytest.raises(ValueError, match=r"labels of shape \(3, 2\), but scores of shape \(3, 1\)"):
-        metrics.precision_at_k(Y, Ranking(IDS[:, :2], np.zeros((3, 1))), 1)
-
-
-@pytest.mark.parametrize("k, error", [(0, ValueError), (True, TypeError)])
-def test_k_is_a_positive_whole_number(k, error):
-    for measure in (metrics.precision_at_k, metrics.hits, lambda _, ranking, k: metrics.as_ranking(ranking, k)):
-        with pytest.raises(error, match="k must be"):
-            measure(Y, IDS, k)
-    with pytest.raises(ValueError, match="pass k, the number of first labels"):
-        metrics.hits(Y, np.zeros((3, 4)))
 
 
 @pytest.mark.parametrize("inv_ps, error, found", [
@@ -298,8 +243,8 @@ def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
 
 
 def test_a_damaged_sparse_matrix_is_an_error_not_a_crash():
-    true, scores = sp.csr_array(Y.astype(bool)), sp.csr_array(np.ones((3, 4)))
-    true.indices[1], scores.indices[2] = 100_000_000, -1
+    true = sp.csr_array(Y.astype(bool))
+    true.indices[1] = 100_000_000
     for measure in (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k, metrics.hits, metrics.measures):
         with pytest.raises(ValueError, match="Y_true is damaged"):
             measure(true, IDS, k=3)
@@ -308,10 +253,6 @@ def test_a_damaged_sparse_matrix_is_an_error_not_a_crash():
     for weights in (metrics.inverse_propensity, metrics.inverse_log_frequency):
         with pytest.raises(ValueError, match="Y_train is damaged"):
             weights(true)
-    with pytest.raises(ValueError, match="the matrix of scores is damaged"):
-        metrics.precision_at_k(Y, scores, 3)
-    with pytest.raises(ValueError, match="the matrix of scores is damaged"):
-        metrics.as_ranking(scores, 2)
 
 
 def test_room_after_the_last_entry_is_not_read():

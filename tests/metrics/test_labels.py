@@ -55,18 +55,12 @@ def test_buckets_add_up_to_the_whole():
     assert empty["rows"].tolist() == [Y.nnz, 0, 0] and np.isnan(empty.loc[2, "recall"])
 
 
-def test_lists_need_the_number_of_labels():
-    for measure in (metrics.by_label, metrics.f1_at_k):
-        with pytest.raises(ValueError, match="pass n_labels"):
-            measure([[0]], [[0]], 1)
-        with pytest.raises(ValueError, match="pass n_labels"):
-            measure(pd.Series([[0], [1]]), np.array([[0], [1]]), 1)
-
-
-@pytest.mark.parametrize("Y", [pd.Series(pd.date_range("2020", periods=3)), np.array([[0], [1, 2], None], object)])
-def test_lists_do_not_say_how_many_labels_there_are(Y):
+@pytest.mark.parametrize("measure", [metrics.by_label, metrics.f1_at_k])
+@pytest.mark.parametrize("Y", [[[0], [1], [2]], pd.Series([[0], [1], [2]]), pd.Series(pd.date_range("2020", periods=3)),
+                               np.array([[0], [1, 2], None], object)], ids=str)  # fmt: skip
+def test_lists_do_not_say_how_many_labels_there_are(measure, Y):
     with pytest.raises(ValueError, match="pass n_labels"):
-        metrics.by_label(Y, [[0], [1], [2]])
+        measure(Y, [[0], [1], [2]], 1)
 
 
 @pytest.mark.parametrize("Y", [[[0, 7], [1], [2]], np.eye(3, 8, 5, dtype=int)])

@@ -1,4 +1,4 @@
-"""Accuracy and macro F1 are what they say, and scikit-learn's where both are defined."""
+"""Accuracy and macro F1, of all classes and of buckets, are what they say, and scikit-learn's where it has them."""
 
 import math
 
@@ -74,6 +74,8 @@ def test_no_prediction_is_wrong_and_no_examples_are_nan():
 
 
 @pytest.mark.parametrize("true, predicted, error, message", [
+    ([0, 1], ([0, 1], [0.5]), TypeError, "float64 of shape"),
+    ([0, 1], ([0, 1], np.array([True])), ValueError, "1 booleans, but Y_true has the class 1"),
     ([0, 1], [0], ValueError, "predictions for 1 rows, but Y_true has 2 rows"),
     ([0, -1], [0, 0], ValueError, "Y_true has the class id -1 in row 1"),
     ([0, 1], [0, -2], ValueError, "predictions has the class id -2 in row 1.*-1 means no class"),
@@ -87,7 +89,7 @@ def test_no_prediction_is_wrong_and_no_examples_are_nan():
 def test_bad_input_is_named(true, predicted, error, message):
     for measure in (metrics.accuracy, metrics.macro_f1):
         with pytest.raises(error, match=message):
-            measure(true, predicted)
+            measure(true, *(predicted if isinstance(predicted, tuple) else [predicted]))  # with classes
 
 
 @pytest.mark.parametrize("as_ids", [False, True])
@@ -104,8 +106,13 @@ def test_only_the_classes_asked_for_count(as_ids):
     assert math.isnan(metrics.macro_f1(true, predicted, [19])) and math.isnan(metrics.accuracy(true, predicted, [19]))
 
 
-def test_classes_that_are_no_classes_are_refused():
-    with pytest.raises(TypeError, match="float64 of shape"):
-        metrics.accuracy([0, 1], [0, 1], [0.5])
-    with pytest.raises(ValueError, match="1 booleans, but Y_true has the class 1"):
-        metrics.macro_f1([0, 1], [0, 1], np.array([True]))
+def test_each_bucket_has_its_own_rows_and_classes():
+    Y = sp.csr_array(np.eye(4, dtype=bool)[[0, 0, 1, 2, 2]])
+    first = np.array([0, 1, 1, 0, 2])
+    buckets = np.array(["head", "tail", "head", "torso"], dtype=object)
+    found = metrics.first_class_by_bucket(Y, first, buckets)
+    assert found["bucket"].tolist() == ["head", "torso", "tail"]
+    assert found["n_classes"].tolist() == [2, 0, 1] and found["n_rows"].tolist() == [4, 0, 1]
+    np.testing.assert_allclose(found["accuracy"], [0.5, np.nan, 1.0])
+    expected = [metrics.macro_f1(Y, first, classes=buckets == name) for name in ("head", "torso", "tail")]
+    np.testing.assert_allclose(found["macro_f1"], expected)

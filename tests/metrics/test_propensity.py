@@ -9,13 +9,12 @@ from xmlcore import metrics
 Y = [[0], [0, 2], [0], [2]]  # counts 3, 0, 2
 
 
-def test_inverse_propensity_by_hand():
+def test_weights_by_hand():
     C = (log(4) - 1) * 2.5**0.55
     expected = [1 + C / 4.5**0.55, 1 + C / 1.5**0.55, 1 + C / 3.5**0.55]
     np.testing.assert_allclose(metrics.inverse_propensity(Y), expected, rtol=1e-14)
-
-
-def test_inverse_log_frequency_by_hand():
+    for n in (1, 2):  # where the formula would fall below 1
+        np.testing.assert_array_equal(metrics.inverse_propensity(np.eye(n, 3)), [1, 1, 1])
     np.testing.assert_allclose(metrics.inverse_log_frequency(Y), [1 / log(4), 1 / log(2), 1 / log(3)], rtol=1e-14)
 
 
@@ -27,19 +26,10 @@ def test_every_form_of_labels_gives_the_same_weights(weights):
         np.testing.assert_array_equal(weights(form), weights(Y))
     with pytest.raises(ValueError, match="labels are 0 or 1"):
         weights(repeated.tocsr())
-    np.testing.assert_array_equal(weights(Y, n_labels=5)[:3], weights(Y))
-    assert weights(Y, n_labels=5).dtype == np.float64
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_weights_stay_at_one_where_the_formula_would_fall_below(n):
-    np.testing.assert_array_equal(metrics.inverse_propensity(np.eye(n, 3)), [1, 1, 1])
-
-
-@pytest.mark.parametrize("weights", [metrics.inverse_propensity, metrics.inverse_log_frequency])
-def test_no_training_rows_is_an_error(weights):
     with pytest.raises(ValueError, match="Y_train has no rows"):
         weights(np.zeros((0, 3)))
+    np.testing.assert_array_equal(weights(Y, n_labels=5)[:3], weights(Y))
+    assert weights(Y, n_labels=5).dtype == np.float64
 
 
 @pytest.mark.parametrize(

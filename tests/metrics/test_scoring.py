@@ -66,13 +66,6 @@ def test_a_grid_search_over_texts_finds_the_better_parameter():
     assert scorer(search, texts, Y) == 1.0 and search.score(texts, Y) == 1.0
 
 
-def test_several_measures_are_computed_in_one_search():
-    X, Y = problem()
-    scoring = {name: metrics.scorer(name) for name in ("P@1", "R@5")}
-    search = GridSearchCV(PLT(), {"C": [1e-6, 10.0]}, scoring=scoring, refit="P@1", cv=2).fit(X, Y)
-    assert {"mean_test_P@1", "mean_test_R@5"} <= set(search.cv_results_) and search.best_params_ == {"C": 10.0}
-
-
 def test_a_model_without_rankings_is_scored_by_its_probabilities():
     X, Y = problem()
     model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)

@@ -7,7 +7,7 @@ import pytest
 from ranking_examples import N_LABELS, case, matrices
 from scipy import stats
 
-from xmlcore import metrics, selection
+from xmlcore import metrics
 from xmlcore.metrics import _row_counts
 from xmlcore.metrics._row_counts import RowCounts, check_item
 
@@ -82,25 +82,6 @@ def test_equal_models_are_not_told_apart_and_p_is_never_zero():
     found = metrics.paired_permutation(Y, a, nothing, "P@k", 1, n_permutations=500)
     assert found.p_value == 1 / 501 and not found.exact
     assert metrics.paired_bootstrap(Y, a, nothing, "P@k", 1, n_resamples=500).p_value == 2 / 501
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["nDCG@k", *(pytest.param(name, marks=[pytest.mark.slow, pytest.mark.long]) for name in ("PSP@k", "macro F1@k"))],
-)
-def test_p_values_of_models_that_are_alike_are_even(name):
-    random = np.random.default_rng(5)
-    p_values = []
-    for seed in range(150):
-        true, one, weights = case(seed, n=40)
-        other = [random.permutation(row).tolist() for row in one]
-        for i in np.flatnonzero(random.random(40) < 0.5):
-            one[i], other[i] = other[i], one[i]
-        (Y, a), (_, b) = matrices(true, one), matrices(true, other)
-        found = metrics.paired_permutation(Y, a, b, name, 3, inv_ps=weights, n_permutations=99, n_resamples=1)
-        p_values.append(found.p_value)
-    assert np.mean(np.array(p_values) <= 0.1) <= 0.17  # at most 0.1 is expected; above 0.17 in 0.3 % of such tests
-    assert np.mean(np.array(p_values) <= 0.5) > 0.3
 
 
 def test_several_models_are_compared_with_holms_correction():
@@ -214,11 +195,7 @@ def test_equal_methods_do_not_differ():
 def test_bad_tables_are_refused():
     with pytest.raises(ValueError, match="frame has 1 data set: mean ranks need at least two"):
         metrics.friedman([[1.0, 2.0]])
-    with pytest.raises(ValueError, match="alpha is 5"):
+    with pytest.raises(ValueError, match="alpha must be above 0 and below 1, not 5"):
         metrics.friedman(np.eye(3), alpha=5)
     with pytest.raises(ValueError, match="frame has nan for B on 0: leave the method or"):
         metrics.friedman(pd.DataFrame({"A": [1.0, 2], "B": [np.nan, 1]}))
-
-
-def test_the_package_of_selections_has_the_same_wilcoxon():
-    assert selection.wilcoxon is metrics.wilcoxon

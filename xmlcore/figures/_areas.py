@@ -21,6 +21,7 @@ LINES = 3  # of a name at most
 MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
 
+MOST_LINES = 30  # of jobs
 NAME = 28  # letters of a line of a name beside the bar of a job, of which there are three as a rule
 ROOM = 0.35  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
@@ -35,6 +36,7 @@ COLORS = {
     "interrupted": ink.PURPLE,
 }
 
+MOST_PAIRS = 60
 BESIDE = 14  # most letters of a name beside the circle: there is room for them on a phone
 WIDEST = 9  # width of the line of the strongest pair, in pixels
 WIDTHS = 8  # different widths of lines: a browser draws a few traces much faster than one for each line
@@ -71,7 +73,8 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence
         marker={"colors": fills, "line": {"width": 1}, "pad": dict.fromkeys("tlrb", 3)},
         texttemplate=[""] * len(sizes) + np.where(letters > LEAST, f"%{{label}}<br>{number}", "%{label}").tolist(),
         hovertemplate=f"<b>%{{hovertext}}</b><br>{number} {unit}<extra></extra>",
-        textfont={"color": [*map(_ink, fills)]},
+        # Of a contrast of 5 or more; Plotly would choose one of 2 or 3.
+        textfont={"color": ["white" if fill == ink.BLUE else "black" for fill in fills]},
         tiling={"pad": 2, "squarifyratio": 2},  # names are wider than tall
     )
     for group in sizes.index:
@@ -81,11 +84,6 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence
     layout = {"margin": {"l": 0, "r": 0, "b": 0}, "height": 380 if len(drawn) <= FEW else 480, "uniformtext": texts}
     draw.axes(figure, {"visible": False}, {"visible": False}, showlegend=True, legend=legend, **layout)
     return figure
-
-
-def _ink(color) -> str:
-    """Return the colour of text on a rectangle: of a contrast of 5 or more; Plotly would choose one of 2 or 3."""
-    return "white" if color == ink.BLUE else "black"
 
 
 def _beginning(names) -> str:
@@ -101,18 +99,17 @@ def _fitted(name, letters) -> str:
     return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter
 
 
-def timeline(frame: pd.DataFrame, most: int = 30) -> Figure:
+def timeline(frame: pd.DataFrame) -> Figure:
     """Draw jobs as bars over time, the newest on top, in a colour for each state.
 
     The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
     ``group``, an optional column, share a line; ``part``, also optional, names the single job; ``took``, in seconds, is
-    what stands beside the line, by default the time from its first start to its last end. The first ``most`` lines are
-    drawn.
+    what stands beside the line, by default the time from its first start to its last end. The first 30 lines are drawn.
     """
-    need_columns(frame, ["name", "state", "start", "end"], "timeline", most=most)
+    need_columns(frame, ["name", "state", "start", "end"], "timeline")
     frame = frame.reset_index(drop=True)
     line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
-    drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < most]
+    drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < MOST_LINES]
     firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
     figure = new_figure("What ran when", firsts, len(set(line)))
     for trace in _bars(drawn, states):
@@ -174,29 +171,26 @@ def _lanes(jobs) -> tuple[pd.Series, pd.Series]:
     return lane, jobs["line"].map({of: len(ends) for of, ends in free.items()})
 
 
-def label_network(frame: pd.DataFrame, most: int = 60) -> Figure:
+def label_network(frame: pd.DataFrame) -> Figure:
     """Draw labels on a circle, with a line between labels that occur together more often than by chance."""
     columns = ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"]
-    need_columns(frame, columns, "label_network", most=most)
+    need_columns(frame, columns, "label_network")
     labels = frame.drop_duplicates("first")
     n = len(labels)
     angle = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)  # no label on top, so that names do not collide
     places = dict(zip(labels["first"], zip(np.cos(angle), np.sin(angle))))
     order = {label: at for at, label in enumerate(places)}
     pairs = frame[(frame["first"].map(order) < frame["second"].map(order)) & (frame["phi"] > 0)]
-    drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(most)
+    drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(MOST_PAIRS)
     figure = new_figure("Labels that go together", drawn, pairs)
     levels = np.ceil(WIDTHS * drawn["phi"] / drawn["phi"].max()).clip(1, WIDTHS)
-    figure.add_traces(
-        [_lines(own, level / WIDTHS, places) for level, own in drawn.groupby(levels)]
-    )  # the strongest last
+    # The strongest last.
+    figure.add_traces([_lines(own, level / WIDTHS, places) for level, own in drawn.groupby(levels)])
     rows = labels["n_first"].to_numpy(float)
     sizes = 6 + 12 * np.sqrt(rows / max(rows.max(initial=1), 1))
     about = [[short(row.first_name, 60), row.n_first] for row in labels.itertuples()]
-    marker, hover = (
-        {"color": ink.VERMILION, "size": sizes, "opacity": 1},
-        "<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows",
-    )
+    marker = {"color": ink.VERMILION, "size": sizes, "opacity": 1}
+    hover = "<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows"
     draw.points(figure, np.cos(angle), np.sin(angle), None, marker, hover, customdata=about, showlegend=False)
     for name, (right, up) in zip(labels["first_name"], places.values()):
         place = {"x": 1.08 * right, "y": 1.06 * up, "xanchor": "left" if right > 0 else "right"}

@@ -90,7 +90,7 @@ def differences(
 ) -> Figure:
     """Draw by how much runs differ from another one, with intervals, a panel per measure.
 
-    {frame}
+    {Parameters: frame}
         A row per run and measure: columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of
         1) and ``sure``, as ``xmlcore.experiment.side_by_side.differences`` gives them. A point that is not sure is
         faint.
@@ -153,7 +153,7 @@ def buckets_compared(
 def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
     """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
 
-    {frame}
+    {Parameters: frame}
         As :func:`xmlcore.metrics.labels_by_bucket` returns it.
     k : int
         Labels predicted for a row.
@@ -165,22 +165,19 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
     said = "%{y:.2f} %<br>%{x}: %{customdata[0]:,} labels with a test row, %{customdata[2]:,} of them never right; on "
     for (column, name), color in zip(OF_BUCKETS.items(), ink.BAR_SHADES):
         hover = f"<b>{name}</b> {said}%{{customdata[1]:,}} places"
-        look = {"edge": {"color": ink.EDGE, "width": 1}, "digits": _two_digits, "customdata": about}
+        look = {"edge": {"color": ink.EDGE, "width": 1}, "customdata": about}
+        # Two digits, so that those of neighbours do not run into each other.
+        look["digits"] = lambda value: f"{value:.{1 if value < 9.95 else 0}f}"
         draw.columns(figure, frame["bucket"], 100 * frame[column], name, color, hover, **look)
     y = {"title_text": "Percent", "rangemode": "tozero"}
     draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True)
     return figure
 
 
-def _two_digits(value) -> str:
-    """Write a number so short that those of neighbours do not run into each other."""
-    return f"{value:.{1 if value < 9.95 else 0}f}"
-
-
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
     """Draw a measure of head, torso and tail classes, a bar for each run.
 
-    {frame}
+    {Parameters: frame}
         Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
         ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}

@@ -32,7 +32,7 @@ def robustness_curves(
 ) -> Figure:
     """Draw a measure of several runs against the level of noise, with intervals over repeats as bands.
 
-    {frame}
+    {Parameters: frame}
         Columns ``run`` (name in the legend), ``model``, ``sigma``, ``k``, ``bucket``, ``measure``, ``n``, ``mean``,
         ``low``, ``high``; with ``drop``, ``drop_mean``, ``drop_low``, ``drop_high`` in place of the last three.
         :func:`xmlcore.robustness.summarise` gives all but the first two, and keeps those if its frame has them.
@@ -61,7 +61,7 @@ def robustness_curves(
 def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise") -> Figure:
     """Draw the time to predict a row against the level of noise.
 
-    {frame}
+    {Parameters: frame}
         Columns ``run``, ``model``, ``sigma``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``, ``low``,
         ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
     level : str
@@ -89,7 +89,7 @@ def buckets_under_noise(
 ) -> Figure:
     """Draw a measure of the head, torso and tail labels for one run, against the level of noise.
 
-    {frame}
+    {Parameters: frame}
         Of one run, with the columns ``sigma``, ``k``, ``bucket`` ("head", "torso" and "tail" are drawn), ``measure``,
         ``n``, ``mean``, ``low``, ``high``; see :func:`robustness_curves`.
     measure : {"micro R@k", "P@k"}
@@ -144,7 +144,7 @@ def deletion_curves(
 ) -> Figure:
     """Draw a label's score against the number of removed features, for each ranking of the features.
 
-    {frame}
+    {Parameters: frame}
         Columns ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives them.
     {title}
     score : str
@@ -171,7 +171,7 @@ def deletion_curves(
 def stability_curves(frame: pd.DataFrame) -> Figure:
     """Draw the agreement of explanations with noise and without noise, against the level of noise.
 
-    {frame}
+    {Parameters: frame}
         A row per row of the data, level and repeat: columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``.
         :func:`xmlcore.explain.stability` gives the last three.
     {figure}
@@ -253,7 +253,7 @@ def precision_recall(
 ) -> Figure:  # fmt: skip
     """Draw the precision and the recall of each cut, in percent, and points that stand for decisions.
 
-    {frame}
+    {Parameters: frame}
         A row per cut, as :func:`xmlcore.decisions.cuts` returns them.
     points : dict of str to Series or None, optional
         Lines of such a frame by the names of decisions; None is not drawn.
@@ -286,7 +286,7 @@ def precision_recall(
 def abstention_curve(frame: pd.DataFrame) -> Figure:
     """Draw the precision of the rows that are kept, in percent, against the share of rows that people label.
 
-    {frame}
+    {Parameters: frame}
         A row per share, as :func:`xmlcore.decisions.abstention` returns them.
     {figure}
     """

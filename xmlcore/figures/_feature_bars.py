@@ -35,7 +35,7 @@ def contribution_bars(
 ) -> Figure:
     """Draw the largest contributions of features to a label's score, and the sums of all others, by sign.
 
-    {frame}
+    {Parameters: frame}
         A row per feature, largest |contribution| first: columns ``name``, ``value``, ``contribution``.
         :func:`xmlcore.explain.contributions` gives them; names only if it gets them.
     n : int
@@ -109,7 +109,7 @@ def magnitude_bars(
 ) -> Figure:
     """Draw the features of a row with the largest absolute values: an explanation that does not depend on the model.
 
-    {frame}
+    {Parameters: frame}
         A row per feature, largest absolute value first: columns ``feature``, ``name``, ``value``.
     n : int
         Number of bars.
@@ -136,7 +136,7 @@ def importance_bars(
 ) -> Figure:
     """Draw the mean absolute contribution of features over rows (bars), and their mean contribution (marks).
 
-    {frame}
+    {Parameters: frame}
         A row per feature, largest first: columns ``name``, ``mean_abs``, ``mean``, ``n_rows``.
         :func:`xmlcore.explain.importance` gives them; names only if it gets them.
     n : int
@@ -161,7 +161,7 @@ def importance_bars(
 def contributions_compared(frame: pd.DataFrame, *, unit: str = "log P") -> Figure:
     """Draw the contributions per feature without and with noise, joined by a line.
 
-    {frame}
+    {Parameters: frame}
         A row per feature, in the order in which they are drawn: columns ``name``, ``first``, ``second``.
     unit : str
         The score that contributions add up to.
@@ -180,7 +180,7 @@ def noisy_features(
 ) -> Figure:
     """Draw the feature values of some rows without and with noise, in a panel for each row.
 
-    {frame}
+    {Parameters: frame}
         A row per row of the data and feature, in the order in which they are drawn: columns ``row``, ``row_name``
         (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
     change : str
@@ -211,7 +211,7 @@ def noisy_features(
 def feature_weights(frame: pd.DataFrame) -> Figure:
     """Draw what a typical difference of each feature between two classes adds to the difference of their scores f.
 
-    {frame}
+    {Parameters: frame}
         A row per feature, drawn in this order from the top: columns ``name``, ``value`` (weight times scale),
         ``weight``, ``scale`` (size of a typical difference). Optional: ``meaning``.
     {figure}
@@ -240,7 +240,7 @@ def feature_bars(
 ) -> Figure:
     """Draw the scores of a label's best features, with error bars of two standard errors if the frame has them.
 
-    {frame}
+    {Parameters: frame}
         Best first: columns ``name``, ``score``. Optional: ``standard_error``; ``with_label`` and ``without_label``, the
         shares of the rows with and without the label that have the feature.
     n : int
@@ -288,7 +288,7 @@ def node_bars(
 ) -> Figure:
     """Draw one number of some nodes as horizontal bars, in the order of the frame from the top.
 
-    {frame}
+    {Parameters: frame}
         A row per node: columns ``node``, ``name``, ``kind`` ("inner" or "leaf") and the one named by ``value``.
         Optional: ``about``, a text for the hover label, in which "<br>" begins a line.
     value : str
@@ -328,7 +328,7 @@ def feature_bars_of_node(
 ) -> Figure:
     """Draw a number of some features as horizontal bars with a colour for each group, in the order of the frame.
 
-    {frame}
+    {Parameters: frame}
         A row per feature: columns ``name``, and those named by ``value`` and ``group``. Optional: ``about``, a text for
         the hover label.
     value : str

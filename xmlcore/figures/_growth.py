@@ -29,7 +29,7 @@ MANY = {"size": 4, "width": 1.2, "opacity": 0.45}  # how each looks where there 
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> Figure:
     """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
-    {frame}
+    {Parameters: frame}
         Columns ``depth``, ``leaves``, ``rows``; rows of the frame with the same depth are added up.
         :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
@@ -56,7 +56,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
     """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
-    {frame}
+    {Parameters: frame}
         Columns ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
         :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
@@ -83,7 +83,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> Figure:
     """Draw J of a node and its weighted parts after each epoch of its training.
 
-    {frame}
+    {Parameters: frame}
         Columns ``epoch``, ``part``, ``value``, ``stage`` ("training", or "split" for the value of the final split).
         :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
     {titled_figure}
@@ -114,7 +114,7 @@ def measures_of_prefixes(
 ) -> Figure:
     """Draw measures against the number of trees, or against the largest number of nodes of a tree, in percent.
 
-    {frame}
+    {Parameters: frame}
         Columns ``axis`` (which of the next two is varied), ``n_trees``, ``max_nodes``, ``depth``, ``measure``, ``k``,
         ``value`` in [0, 1].
         :func:`xmlcore.experiment.prefix_measures` gives it.
@@ -164,7 +164,7 @@ def path_products(
 ) -> Figure:
     """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
-    {frame}
+    {Parameters: frame}
         A row per node of the path: columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of
         the node given its parent). :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
     percent : bool
@@ -176,18 +176,18 @@ def path_products(
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
     written, full, unit = (probability, 100, " %") if percent else (score, 1, "")
     ways = [way.sort_values("depth") for _, way in frame.groupby("tree", sort=False)]
-    figure, many = new_figure(title, min(len(ways), MOST_PATHS), ways), len(ways) > 1
     products = [full * np.cumprod([1.0, *way["factor"]]) for way in ways]
-    first, last = int(frame["depth"].min()) - 1, int(frame["depth"].max())
-    for place, (way, product) in enumerate(zip(ways[:MOST_PATHS], products)):
-        hovers = [f"{_named(row)}: {written(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
-                  for row in way.to_dict("records")]  # fmt: skip
-        hover = f"tree {way['tree'].iloc[0] + 1}: " if many else ""
-        hover += f"%{{customdata}}<br>product so far %{{y:.3~g}}{unit}"
-        look = {"customdata": ["the start: every row", *hovers], "legendgroup": "ways"}
-        look |= MANY if many else {"size": 9, "cliponaxis": False}
-        depths = [way["depth"].min() - 1, *way["depth"]]
-        draw.line(figure, depths, product, "one tree", ink.BLUE, hover, showlegend=many and not place, **look)
+    first, last, many = int(frame["depth"].min()) - 1, int(frame["depth"].max()), len(ways) > 1
+    lines = []
+    for way, product in zip(ways, products):
+        texts = ["the start: every row"]
+        for row in way.to_dict("records"):
+            named = f"{short(row['name'], 40)} (node {row['node']:,})" if "name" in row else f"node {row['node']:,}"
+            texts.append(f"{named}: {written(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}")
+        of_tree = f"tree {way['tree'].iloc[0] + 1}: " if many else ""
+        lines.append(([way["depth"].min() - 1, *way["depth"]], product, [of_tree + text for text in texts]))
+    look = {"size": 9, "cliponaxis": False}
+    figure = _ways_figure(title, lines, "one tree", f"product so far %{{y:.3~g}}{unit}", look)
     if many:
         ends = range(first, last + 1)
         at = [np.pad(product, (0, len(ends) - product.size), "edge") for product in products]
@@ -199,14 +199,26 @@ def path_products(
     axis = depth_axis(first, last)
     axis["ticktext"][0] = "start"
     y = {"title_text": "Probability so far, %" if percent else "Score so far", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": "Depth in the tree", **axis}, y, showlegend=many)
+    draw.axes(figure, {"title_text": "Depth in the tree", **axis}, y)
     return figure
+
+
+def _ways_figure(title, lines, name, hover, look) -> Figure:
+    """Return a figure of lines: depths, values and texts of each; thin ones where there are several."""
+    many = len(lines) > 1
+    figure = new_figure(title, min(len(lines), MOST_PATHS), lines)
+    for place, (depths, values, texts) in enumerate(lines[:MOST_PATHS]):
+        own = {"customdata": texts, "legendgroup": "ways", "showlegend": many and place == 0}
+        draw.line(
+            figure, depths, values, name, ink.BLUE, f"%{{customdata}}<br>{hover}", **MANY if many else look, **own
+        )
+    return figure.update_layout(showlegend=many)
 
 
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> Figure:
     """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
 
-    {frame}
+    {Parameters: frame}
         A row per node on each way: columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``.
         Optional: ``weight`` (of the way in the mean). :func:`xmlcore.explain.path` gives them.
     {titled_figure}
@@ -214,28 +226,23 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     """
     need_columns(frame, ["tree", "leaf", "depth", "node", "share"], "path_shares")
     ways = [way.sort_values("depth") for _, way in frame.groupby(["tree", "leaf"], sort=False)]
-    figure, many = new_figure(title, min(len(ways), MOST_PATHS), ways), len(ways) > 1
+    lines = [
+        (way["depth"], 100 * way["share"], [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])])
+        for way in ways
+    ]
+    look = {"size": 8, "width": 2.5, "opacity": 1.0}
+    figure = _ways_figure(title, lines, "one way to a leaf", "share %{y:.2f} %", look)
     first, last = int(frame["depth"].min()), int(frame["depth"].max())
-    look = MANY if many else {"size": 8, "width": 2.5, "opacity": 1.0}
-    for place, way in enumerate(ways[:MOST_PATHS]):
-        own = {"legendgroup": "ways", "showlegend": many and place == 0}
-        own["customdata"] = [f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])]
-        hover = "%{customdata}<br>share %{y:.2f} %"
-        draw.line(figure, way["depth"], 100 * way["share"], "one way to a leaf", ink.BLUE, hover, **look, **own)
-    if many:  # a way that has ended keeps its last share, so that the last point is the mean over leaves
+    if len(ways) > 1:  # a way that has ended keeps its last share, so that the last point is the mean over leaves
         depths = np.arange(first, last + 1)
         shares = [way.set_index("depth")["share"].reindex(depths).ffill() for way in ways]
         weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
         means = 100 * np.average(np.column_stack(shares), axis=1, weights=weights)
         _add_mean(figure, depths, means, len(ways), "depth %{x}: mean %{y:.2f} %")
     y = {"title_text": "Share of the node’s rows, %", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": "Depth in the tree", **depth_axis(first, last)}, y, showlegend=many)
+    draw.axes(figure, {"title_text": "Depth in the tree", **depth_axis(first, last)}, y)
     return figure
 
 
 def _add_mean(figure, depths, means, count, hover):
     draw.line(figure, [*depths], means, f"mean of all {count:,}", ink.VERMILION, hover, mark="square", size=7, width=3)
-
-
-def _named(row) -> str:
-    return f"{short(row['name'], 40)} (node {row['node']:,})" if "name" in row else f"node {row['node']:,}"

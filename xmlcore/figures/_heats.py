@@ -20,7 +20,7 @@ STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
 def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
     """Draw the ranks of features in the selections of labels; a cell is blank where a label does not keep a feature.
 
-    {frame}
+    {Parameters: frame}
         A row per label and feature, in the order in which they are drawn: columns ``label``, ``feature`` (ids),
         ``label_name``, ``name``, ``value`` in [0, 1] (nan: not kept), ``rank`` (0: not kept).
         :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
@@ -52,7 +52,7 @@ def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Fi
 def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
     """Draw which groups of labels keep which groups of features.
 
-    {frame}
+    {Parameters: frame}
         A row per pair of groups, in the order in which they are drawn: columns ``label_group``, ``feature_group``,
         ``value`` (share of the pairs that are kept), ``label_name`` and ``name`` (of one label and one feature of the
         groups), ``n_labels``, ``n_features`` (sizes of the groups). :func:`xmlcore.selection.frames.group_frame` gives
@@ -82,7 +82,7 @@ def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     """Draw how many features each two labels have in common; rows and columns have the same order.
 
-    {frame}
+    {Parameters: frame}
         A row per ordered pair of labels, in the order in which they are drawn: columns ``a``, ``b`` (ids), ``a_name``,
         ``b_name``, ``share`` (of the features of one label that the other keeps, too).
     n_labels : int
@@ -139,7 +139,7 @@ def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12)
 
     On it stands the number of swaps, and the more there are, the stronger is its colour.
 
-    {frame}
+    {Parameters: frame}
         ``pairs`` of :func:`xmlcore.metrics.confusions`, with ``missed_name`` and ``wrong_name``; the first are drawn.
     total : int, optional
         Number of all pairs, of which the frame may have the first.
@@ -186,7 +186,7 @@ def _label_axis(names, places) -> dict:
 def candidate_features(frame: pd.DataFrame) -> Figure:
     """Draw what each feature adds to each candidate's score f, relative to the mean of the candidates.
 
-    {frame}
+    {Parameters: frame}
         A row per candidate and feature, candidates in the order in which they are drawn: columns ``label``, ``name``,
         ``right`` (whether it is a true class), ``candidate`` (False for a true class that was not among the
         candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the difference of the value

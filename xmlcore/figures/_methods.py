@@ -34,7 +34,7 @@ AGREEMENT = {"jaccard": ("Jaccard", ink.BLUE, "circle"), "spearman": ("Spearman"
 def patterns_compared(frame: pd.DataFrame, measure: str = "average precision") -> Figure:
     """Draw how well decision trees predict with the features that each method keeps: boxes over seeds.
 
-    {frame}
+    {Parameters: frame}
         Columns ``method``, ``share`` (of the features that are kept), ``seed``, ``measure``, ``value``.
     measure : str
     {figure}
@@ -64,7 +64,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision")
 
     Lines are means over seeds; bands go from the smallest to the largest value.
 
-    {frame}
+    {Parameters: frame}
         Columns ``method``, ``share``, ``seed``, ``measure``, ``value``; see :func:`patterns_compared`. The method "all
         features" is drawn as a horizontal line.
     measure : str
@@ -95,7 +95,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision")
 def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:
     """Draw how similar the selections of a label with different seeds are: box plots over labels.
 
-    {frame}
+    {Parameters: frame}
         A row per label: columns ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, also a mean
         over pairs.
     chance : float, optional
@@ -167,7 +167,7 @@ def _add_edges(figure, places, edges, dash, width, name) -> None:
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> Figure:
     """Draw the mean ranks of methods, and bars over those that a test does not tell apart: Demšar's diagram.
 
-    {frame}
+    {Parameters: frame}
         A row per method: columns ``method``, ``rank`` (mean over data sets, 1 is the best), as ``friedman(...).ranks``
         of :mod:`xmlcore.metrics`.
     difference : float

@@ -23,7 +23,8 @@ def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
     """Return names, cut in the middle where they are long, so that different names stay different."""
     names, letters = list(dict.fromkeys(map(str, names))), check_count(letters, "letters")
     found = {name: name for name in names if len(name) <= letters}
-    for cut in (_cut_in_the_middle, _cut_at_the_end, _cut_before_the_difference):
+    ways = _cut_in_the_middle, lambda names, letters: [f"{name[: letters - 1]}…" for name in names]
+    for cut in (*ways, _cut_before_the_difference):
         left = [name for name in names if name not in found]
         cuts = cut(left, letters)
         often = Counter([*found.values(), *cuts])
@@ -31,10 +32,6 @@ def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
     left = [name for name in names if name not in found]
     found |= {name: f"{name[: letters - 6]}… ({number})" for number, name in enumerate(left, start=1)}
     return {name: found[name] for name in names}
-
-
-def _cut_at_the_end(names, letters) -> list[str]:
-    return [f"{name[: letters - 1]}…" for name in names]
 
 
 def _cut_in_the_middle(names, letters) -> list[str]:

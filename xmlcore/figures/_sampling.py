@@ -25,7 +25,7 @@ def sampled_classes(frame: pd.DataFrame) -> Figure:
     The ranks are divided into ranges of equal width on the axis. The line of copies is their mean over each range, and
     the band goes from the 5th to the 95th percentile.
 
-    {frame}
+    {Parameters: frame}
         A row per class: columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were
         sampled). Optional: ``name``.
     {figure}
@@ -63,7 +63,7 @@ def sampled_classes(frame: pd.DataFrame) -> Figure:
 def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
     """Draw candidate recall, micro R@1, F1 of means and time against the number q of candidates.
 
-    {frame}
+    {Parameters: frame}
         A row per q: columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``
         (micro R@1), ``macro_f1`` (in [0, 1]), ``predict_ms_per_row`` (milliseconds). Optional: ``attainable`` (in [0,
         1]), the most that micro R@1 can be, which is drawn where it is less than the recall.
@@ -100,7 +100,7 @@ def sampling_sweep(frame: pd.DataFrame, own: tuple[float, float] | None = None) 
     Points are means over seeds. Bars of micro R@1 are 95 % intervals over seeds (Student's t) or ``margin``,
     whichever is longer; those of the time go from the least to the most of the seeds.
 
-    {frame}
+    {Parameters: frame}
         A row per training: columns ``axis`` ("n_adversarial" or "examples_per_class": which of the next two is varied),
         ``n_adversarial``, ``examples_per_class``, ``seed``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s``
         (seconds), ``pair_bytes``, ``model_bytes``. Optional: ``cpu_s``, processor time in seconds, which is drawn in

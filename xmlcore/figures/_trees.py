@@ -55,7 +55,7 @@ def tree(
 ) -> Figure:
     """Draw the nodes of a decision tree, from left to right.
 
-    {frame}
+    {Parameters: frame}
         A row per node: columns ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"),
         ``rows`` (training rows), ``hidden`` (number of nodes below it that are not in the frame), and the column named
         by ``color``.
@@ -219,7 +219,7 @@ def label_tree(
 ) -> Figure:
     """Draw a label tree from the top to the bottom: each node is a bar above the bars of its children.
 
-    {frame}
+    {Parameters: frame}
         A row per node: columns ``node``, ``parent``, ``depth``, ``start`` and ``n_labels`` (left end and width of the
         bar, in labels), ``name``, and the one named by ``color``. Optional: ``about``, a text for the hover label.
     color : str

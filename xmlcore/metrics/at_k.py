@@ -1,20 +1,7 @@
 r"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others.
 
-Notation: y is the set of true labels of a row, :math:`\hat y_{1..k}` the first k labels of its ranking.
-
-Conventions:
-
-- A quotient with the denominator 0 counts as 0 in a mean over rows or labels, as in scikit-learn with
-  ``zero_division=0``.
-- Means over labels ("macro", "weighted") and the coverage are over the labels that occur in ``Y_true``. scikit-learn
-  does this with ``labels=``; xCOLUMNs and napkinXC divide by the number of all labels.
-- Where a value is not defined, it is nan: every measure when there are no rows, and means over labels when no row has
-  one.
-
-References
-----------
-Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński: Generalized test utilities for long-tail performance in extreme
-multi-label classification. NeurIPS 2023 (macro measures at k, coverage; its library xCOLUMNs).
+Notation: y is the set of true labels of a row, :math:`\hat y_{1..k}` the first k labels of its ranking. A quotient with
+the denominator 0 counts as 0 in a mean; means over labels are over those that occur in ``Y_true``.
 """
 
 from typing import NamedTuple
@@ -53,9 +40,7 @@ def precision_recall_f1_at_k(
     - "weighted": of each label, mean weighted by the rows that have it.
     - "samples": of each row, mean over rows (example-wise).
 
-    Parameters
-    ----------
-    {Y_true, ranking, k}
+    {Parameters: Y_true, ranking, k}
     average : {"micro", "macro", "samples", "weighted"}
         How labels and rows are put together.
     {labels, n_labels}
@@ -85,17 +70,11 @@ def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: A
 
     .. math:: \frac{|\bigcup_{rows} (y \cap \hat y_{1..k})|}{|\bigcup_{rows} y|}
 
-    Parameters
-    ----------
-    {Y_true, ranking, k, labels}
+    napkinXC's definition; xCOLUMNs divides by the number of all labels.
 
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1], of the labels that occur in ``Y_true``; nan if there are none. napkinXC's
-        definition; xCOLUMNs divides by the number of all labels.
+    {Parameters: Y_true, ranking, k, labels}
 
-    {of_rankings_raises}
+    {values_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
 
@@ -105,19 +84,10 @@ def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
 
     .. math:: \frac{1}{n} \sum_{rows} [y \cap \hat y_{1..k} = \emptyset]
 
-    A user who looks at k suggestions finds none of use. napkinXC and xCOLUMNs give this name to the share of the other
-    rows, which is 1 minus this one.
+    A user who looks at k suggestions finds none of use; smaller is better. Rows without true labels count as abandoned.
+    napkinXC and xCOLUMNs give this name to the share of the other rows, which is 1 minus this one.
 
-    Parameters
-    ----------
-    {Y_true, ranking, k}
-
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; smaller is better. Rows without true labels count as abandoned.
-
-    {of_rankings_raises}
+    {at_k}
     """
     return values_at_k(Y_true, ranking, k, ["abandonment@k"])[0]
 
@@ -127,17 +97,9 @@ def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np
 
     .. math:: \frac{1}{n} \sum_{rows} [y = \hat y_{1..k}]
 
-    Parameters
-    ----------
-    {Y_true, ranking, k}
+    Where k labels are predicted for every row, only rows with k true labels can be right.
 
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]. Where k labels are predicted for every row, only rows with k true labels can be
-        right.
-
-    {of_rankings_raises}
+    {at_k}
     """
     return values_at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
 
@@ -147,16 +109,11 @@ def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_lab
 
     .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y_{1..k}|
 
-    Parameters
-    ----------
-    {Y_true, ranking, k, n_labels}
+    Smaller is better. With many labels it is close to 0 whatever is predicted.
 
-    Returns
-    -------
-    ndarray of float64, shape (k,)
-        The value at 1..k, in [0, 1]; smaller is better. With many labels it is close to 0 whatever is predicted.
+    {Parameters: Y_true, ranking, k, n_labels}
 
-    {of_rankings_raises}
+    {values_at_k}
     """
     return values_at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
 

@@ -4,14 +4,7 @@ Notation: y is the set of true labels of a row, :math:`s_l` the score of label l
 
 The defaults are the common definitions: those of scikit-learn, if scikit-learn has the measure. Definitions differ in
 how they treat equal scores, which decision trees often predict. ``ties="mean"`` is the expected value when ties are
-broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1). Every measure is nan if there
-are no rows.
-
-References
-----------
-Tsoumakas, Katakis, Vlahavas: Mining multi-label data. Data Mining and Knowledge Discovery Handbook, 2010.
-
-FALS: Feature attribution for label-specific feature selection in multi-label learning, appendix D.1, equations 59-62.
+broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1, equations 59 to 62).
 """
 
 import numpy as np
@@ -30,9 +23,7 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
 
     .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y|
 
-    Parameters
-    ----------
-    {sets}
+    {Parameters: sets}
 
     Returns
     -------
@@ -47,14 +38,24 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     >>> metrics.hamming_loss([[0], [1, 2]], [[0], [0, 1, 2]]) == 1 / 6
     True
     """
-    n_labels = predictions.shape[1] if _is_lists(Y_true) and not _is_lists(predictions) else None
-    Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
-    P = check_labels(predictions, n_labels=Y.shape[1], name="predictions")
-    _check_rows(Y, P.shape[0], "predictions")
+    Y, P = both_sets(Y_true, predictions)
     if Y.shape[0] == 0:
         return float("nan")
     wrong = Y.nnz + P.nnz - 2 * int(Y.multiply(P).nnz)
     return wrong / (Y.shape[0] * Y.shape[1])
+
+
+def both_sets(Y_true, predictions) -> tuple[sp.csr_array, sp.csr_array]:
+    """Return the true and the predicted labels as matrices of one shape."""
+    widths = [part.shape[1] for part in (Y_true, predictions) if not _is_lists(part)]
+    n_labels = widths[0] if widths else None
+    Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
+    P = check_labels(predictions, n_labels=n_labels, name="predictions")
+    _check_rows(Y, P.shape[0], "predictions")
+    if Y.shape[1] != P.shape[1]:  # two lists of ids
+        widest = max(Y.shape[1], P.shape[1])
+        Y, P = (sp.csr_array((part.data, part.indices, part.indptr), (part.shape[0], widest)) for part in (Y, P))
+    return Y, P
 
 
 def wrong_decisions(Y_true, scores) -> float:
@@ -66,9 +67,7 @@ def wrong_decisions(Y_true, scores) -> float:
 def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 
-    Parameters
-    ----------
-    {Y_true, scores}
+    {Parameters: Y_true, scores}
     ties : {"first", "mean"}
         How a row counts in which several labels have the largest score. "first": only the label with the smallest id
         counts, as with argmax. "mean": the share of these labels that are wrong counts, which is the expected value
@@ -104,9 +103,7 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
 
     .. math:: \frac{1}{n} \sum_{rows} \frac{|\{(p, q): q \in y, p \notin y, s_p \ge s_q\}|}{|y| (L - |y|)}
 
-    Parameters
-    ----------
-    {Y_true, scores}
+    {Parameters: Y_true, scores}
     ties : {"worst", "mean", "paper"}
         How much a pair of equal scores counts. "worst": 1, as in scikit-learn. "mean": 1/2, so that 1 - loss is the
         area under the row's ROC curve. "paper": 0, by equation 61.
@@ -148,9 +145,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
     .. math:: \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{l \in y}
         \frac{|\{m \in y: s_m \ge s_l\}|}{|\{m: s_m \ge s_l\}|}
 
-    Parameters
-    ----------
-    {Y_true, scores}
+    {Parameters: Y_true, scores}
     ties : {"worst", "mean", "paper"}
         "worst": the formula above, in which a label has the worst rank of those it is tied with; scikit-learn's
         ``label_ranking_average_precision_score``. "mean": its expected value when labels of equal score are put in
@@ -196,9 +191,7 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     This is the probability that a true pair, drawn at random, has a larger score than another pair, drawn at random;
     equal scores count 1/2.
 
-    Parameters
-    ----------
-    {Y_true, scores}
+    {Parameters: Y_true, scores}
 
     Returns
     -------

@@ -1,21 +1,7 @@
-r"""Intervals of measures, by drawing the test rows again with replacement (bootstrap).
+"""Intervals of measures, by drawing the test rows again with replacement; docs/measures.md says what they hold.
 
-The intervals say how much a measure would vary with other test rows of the same kind. They do not include what another
-seed, or other training rows, would change.
-
-They are **percentile** intervals: of 1,000 resamples, the middle 95 % of the values. BCa intervals correct for skewness
-and bias, which are of the order of 1 / sqrt(n) of the width: with the thousands of test rows of this field they have
-the same ends to a few hundredths of the width, and they need the measure n more times, without each row once.
-
-Macro, weighted and coverage measures are another matter. A resample lacks about a third of the labels that have a
-single row, and each of these measures is a mean over the labels that occur, so the mean of the resampled values is not
-the measured value. The resampled values are moved by this difference: the interval is around the measured value, as
-wide as they spread, and cut at 0 and 1. Where many labels have one or two rows, intervals of macro recall and coverage
-are somewhat too narrow: on made-up data 95 % intervals held the expected value in 85 to 90 of 100 cases.
-
-References
-----------
-Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 13 and 14.
+They are **percentile** intervals. Macro, weighted and coverage measures are means over the labels that occur, of which
+a resample lacks some: the resampled values are moved so that the interval is around the measured value.
 """
 
 from collections.abc import Sequence
@@ -54,9 +40,7 @@ def intervals(
 ) -> "DataFrame":
     """Return measures with bootstrap intervals over rows.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     k : int or sequence of int
         A number stands for 1..k.
     measures : sequence of str, optional

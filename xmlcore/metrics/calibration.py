@@ -1,17 +1,6 @@
-r"""Calibration: whether labels that are predicted with a probability of 0.8 are right in 80 % of the cases.
+"""Calibration: whether labels that are predicted with a probability of 0.8 are right in 80 % of the cases.
 
-Notation: a prediction is a row with one of its predicted labels; p is its probability, and it is right (1) if the label
-is a true one (else 0). :math:`B` is a bin of predictions with similar probabilities, N the number of all predictions.
-
-References
-----------
-Naeini, Cooper, Hauskrecht: Obtaining well calibrated probabilities using Bayesian binning. AAAI 2015.
-
-Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks. ICML 2017.
-
-Nixon, Dusenberry, Zhang, Jerfel, Tran: Measuring calibration in deep learning. CVPR workshops 2019 (equal counts).
-
-Brier: Verification of forecasts expressed in terms of probability. Monthly Weather Review 1950.
+A prediction is a row with one of its predicted labels; it is right (1) if the label is a true one (else 0).
 """
 
 from typing import NamedTuple
@@ -40,9 +29,7 @@ def reliability(
 ) -> "DataFrame":
     """Return how often predictions are right, by their probability.
 
-    Parameters
-    ----------
-    {Y_true, probabilities}
+    {Parameters: Y_true, probabilities}
     k : int
         The k most probable labels of each row count; places without a label do not.
     n_bins : int
@@ -146,9 +133,7 @@ def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
 
     .. math:: \frac{1}{N} \sum_{rows} \sum_{i=1}^{k} (p_i - [\hat y_i \in y])^2
 
-    Parameters
-    ----------
-    {Y_true, probabilities}
+    {Parameters: Y_true, probabilities}
     k : int
         The last place to measure at. Places without a label do not count.
 

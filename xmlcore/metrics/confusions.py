@@ -43,9 +43,7 @@ def confusions(
     many labels do not decide alone. With one label per row and k = 1, swaps are the cells of the confusion matrix off
     its diagonal.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     k : int, optional
         Number of labels predicted for a row. By default as many as the row has true labels, at most the places of the
         ranking; with scores, which rank every label, it has to be given.
@@ -86,9 +84,7 @@ def confusions(
 def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int, k: int | None = None) -> np.ndarray:
     """Return the rows for which a true label is missed and a wrong one predicted, those with few mistakes first.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     missed, wrong : int
         Ids of the labels.
     k : int, optional

@@ -1,7 +1,5 @@
 """Measures of each label when the first k labels of every row count as predicted, and their means."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from xmlcore.first_use import pd
@@ -10,15 +8,13 @@ from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 from xmlcore.metrics.buckets import BUCKETS, buckets_of_labels
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
-from xmlcore.validation import check_frame, check_names, is_lists
+from xmlcore.validation import check_frame, is_lists
 
 
 def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> "DataFrame":
     """Measure each label, when the first k labels of every row count as predicted.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     k : int
         Number of labels predicted for a row.
     {n_labels}
@@ -51,9 +47,7 @@ def f1_at_k(
 ) -> float:
     """Return the F1 of the labels, when the first k labels of every row count as predicted.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     k : int
         Number of labels predicted for a row.
     average : {"micro", "macro", "samples", "weighted"}
@@ -83,7 +77,7 @@ def f1_of_labels(frame: "DataFrame") -> tuple[float, float]:
     return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
 
 
-def labels_by_bucket(frame: "DataFrame", buckets: ArrayLike, names: Sequence[str] = BUCKETS) -> "DataFrame":
+def labels_by_bucket(frame: "DataFrame", buckets: ArrayLike) -> "DataFrame":
     """Measure each bucket of labels.
 
     Parameters
@@ -92,8 +86,6 @@ def labels_by_bucket(frame: "DataFrame", buckets: ArrayLike, names: Sequence[str
         What :func:`by_label` returned.
     buckets : ndarray of str, shape (L,)
         Bucket of each label; see :func:`xmlcore.metrics.buckets.label_buckets`.
-    names : sequence of str
-        Buckets in the order of the lines.
 
     Returns
     -------
@@ -106,7 +98,7 @@ def labels_by_bucket(frame: "DataFrame", buckets: ArrayLike, names: Sequence[str
     """
     check_frame(frame, ("rows", "predicted", "right", "f1", "precision", "recall"), "by_label")
     lines, buckets = [], buckets_of_labels(buckets, len(frame))
-    for name in check_names(names, "names"):
+    for name in BUCKETS:
         mine = frame[buckets == name]
         occurring = mine[mine["rows"] > 0]
         sums = mine[["rows", "predicted", "right"]].sum()

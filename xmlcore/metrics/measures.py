@@ -60,14 +60,6 @@ def _gains(rows, k, of_places=None):
     return rows.gains[:, :k] @ of_places, rows.best_gains[:, :k] @ of_places
 
 
-def _psrecall(rows, k):
-    return tuple(share(gain, rows.n_true) for gain in _gains(rows, k))
-
-
-def _psndcg(rows, k):
-    return tuple(share(gain, _ideal(rows, k)) for gain in _gains(rows, k, discounts(k)[0]))
-
-
 def _is_whole_set(rows, k):
     right, predicted, true = rows.counts(k)
     return ((right == true) & (predicted == true)).astype(np.float64)
@@ -78,10 +70,6 @@ def _wrong_pairs(rows, k):
         raise ValueError("Hamming loss@k needs the number of labels, which lists do not tell: pass n_labels")
     right, predicted, true = rows.counts(k)
     return (true + predicted - 2 * right) / rows.n_labels
-
-
-def _coverage(right, predicted, true):
-    return share((right > 0).sum(axis=0), (true > 0).sum(axis=0), np.nan)
 
 
 # Precision, recall and F1: what they mean, and what is divided by what, of right, predicted and true.
@@ -126,14 +114,18 @@ _ALL = (
             lambda rows, k: share(rows.is_hit[:, :k] @ discounts(k)[0], _ideal(rows, k)), taken=ALWAYS),
     Measure("PSP@k", QUOTIENT, "propensity-scored P@k: rare labels count more; 100\u00a0% is the best possible value",
             _gains, needs="inv_ps", taken=ALWAYS),
-    Measure("PSR@k", QUOTIENT, "PSP@k in which a row counts less the more labels it has", _psrecall, needs="inv_ps"),
+    Measure("PSR@k", QUOTIENT, "PSP@k in which a row counts less the more labels it has",
+            lambda rows, k: tuple(share(gain, rows.n_true) for gain in _gains(rows, k)), needs="inv_ps"),
     Measure("PSDCG@k", QUOTIENT, "PSP@k in which the first places count more",
             lambda rows, k: _gains(rows, k, discounts(k)[0]), needs="inv_ps"),
-    Measure("PSnDCG@k", QUOTIENT, "nDCG@k in which rare labels count more", _psndcg, needs="inv_ps", taken=ALWAYS),
+    Measure("PSnDCG@k", QUOTIENT, "nDCG@k in which rare labels count more",
+            lambda rows, k: tuple(share(gain, _ideal(rows, k)) for gain in _gains(rows, k, discounts(k)[0])),
+            needs="inv_ps", taken=ALWAYS),
     Measure("abandonment@k", MEAN, "share of the rows without a right label among the k predicted",
             lambda rows, k: (rows.counts(k)[0] == 0).astype(np.float64), smaller_is_better=True, taken=IN_RUNS),
     Measure("coverage@k", LABELS, "share of the labels of test rows that are predicted correctly at least once",
-            _coverage, of_some_labels=True, taken=IN_RUNS),
+            lambda right, predicted, true: share((right > 0).sum(axis=0), (true > 0).sum(axis=0), np.nan),
+            of_some_labels=True, taken=IN_RUNS),
     Measure("subset accuracy@k", MEAN, "share of the rows whose k predicted labels are exactly the true ones",
             _is_whole_set),
     Measure("Hamming loss@k", MEAN, "share of all pairs of a row and a label that are wrong",

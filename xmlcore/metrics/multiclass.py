@@ -1,16 +1,7 @@
-r"""Measures of one predicted class per row.
+r"""Measures of one predicted class per row; the paper on double sampling defines them (Joshi et al., section 3.2).
 
-Notation: an example is a row with one of its true classes c; the row's predicted class is :math:`\hat c`.
-
-- A row with several true classes is an example for each of them, all with the same prediction, as when multi-label data
-  are replicated into multi-class data. At most one of them can be right.
-- A row without true classes is no example.
-- A row without a predicted class is wrong.
-
-References
-----------
-Joshi, Amini, Partalas, Iutzeler, Maximov: Aggressive sampling for multi-class to binary reduction with applications to
-text classification. NIPS 2017, section 3.2.
+An example is a row with one of its true classes: a row with several is an example for each of them, all with the same
+prediction, of which at most one can be right. A row without true classes is no example, one without a prediction wrong.
 """
 
 from collections.abc import Sequence

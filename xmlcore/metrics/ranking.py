@@ -1,26 +1,7 @@
 r"""Measures of a ranking at 1..k, plain and propensity-scored, and the weights of labels for the latter.
 
 Notation: y is the set of true labels of a row, :math:`\hat y_i` the label at place i of its ranking, :math:`q_l` the
-weight of label l (its inverse propensity), n the number of rows.
-
-Conventions, those of napkinXC 0.7.2:
-
-- A place without a label counts as a miss, so P@k always divides by k, also when fewer labels are predicted or k is
-  larger than the number of labels.
-- A row without true labels counts as 0 in P@k, R@k and nDCG@k. It adds nothing to propensity-scored measures.
-- Propensity-scored measures are one quotient for the whole data set: what was gained in all rows over what the best
-  possible ranking would have gained in all rows. They are not means of quotients.
-
-Where a value is not defined, it is nan, without a warning: every measure when there are no rows, the
-propensity-scored ones when no row has a true label.
-
-References
-----------
-Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing label
-applications. KDD 2016.
-
-Wydmuch, Jasinska, Kuznetsov, Busa-Fekete, Dembczynski: A no-regret generalization of hierarchical softmax to extreme
-multi-label classification. NeurIPS 2018; its library napkinXC, https://github.com/mwydmuch/napkinXC.
+weight of label l (its inverse propensity), n the number of rows. The conventions in docs/measures.md are napkinXC's.
 """
 
 import math
@@ -137,9 +118,7 @@ def measures(
 ) -> dict[str, np.ndarray]:
     """Return the usual measures of a ranking, computed in one pass, or those that are named.
 
-    Parameters
-    ----------
-    {Y_true, ranking, k, inv_ps}
+    {Parameters: Y_true, ranking, k, inv_ps}
     names : sequence of str, optional
         Names in :data:`xmlcore.metrics.MEASURES`, such as "macro F1@k".
 
@@ -160,9 +139,7 @@ def measures(
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
     """Return which of the ranked labels are true labels.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     k : int, optional
         Number of places. By default as many as the ranking has; required for scores.
 
@@ -188,9 +165,7 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
 
     .. math:: 1 / p_l = 1 + C (N_l + B)^{-A}, \qquad C = (\ln N - 1)(B + 1)^A
 
-    Parameters
-    ----------
-    {Y_train}
+    {Parameters: Y_train}
     A, B : float
         Depend on the data set. In use are 0.5 and 0.4 for WikiLSHTC-325K and Wikipedia-500K, 0.6 and 2.6 for
         Amazon-670K and Amazon-3M, and 0.55 and 1.5 for all others. A must not be negative, B must be positive.
@@ -208,11 +183,6 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
         No training rows, A or B out of range, or what :func:`xmlcore.validation.check_labels` finds wrong.
     TypeError
         A or B is not a number.
-
-    References
-    ----------
-    Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing
-    label applications. KDD 2016.
     """
     A, B = check_number(A, "A"), check_number(B, "B", above=True)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -51,9 +51,7 @@ def value(
 ) -> float:
     """Return one measure as one number, where ``precision_at_k`` and its like return the values at 1..k.
 
-    Parameters
-    ----------
-    {Y_true, ranking}
+    {Parameters: Y_true, ranking}
     measure : str
         A measure and its k, such as "P@3", as for :func:`scorer`.
     {inv_ps, labels, n_labels}

@@ -7,10 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
+from xmlcore.metrics.bipartition import both_sets
 from xmlcore.metrics.measures import MEASURES, share
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Labels, Matrix
-from xmlcore.validation import as_array, check_count, check_labels, check_number, check_structure
+from xmlcore.validation import as_array, check_count, check_number, check_structure
 
 
 def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
@@ -76,9 +77,7 @@ def precision_recall_f1(
 ) -> PrecisionRecallF1:
     """Return precision, recall and F1 of predicted sets of labels.
 
-    Parameters
-    ----------
-    {sets}
+    {Parameters: sets}
     average : {"micro", "macro", "samples", "weighted"}
         How labels and rows are put together: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
     {labels}
@@ -99,7 +98,7 @@ def precision_recall_f1(
     [0.667, 0.667, 0.667]
     """
     check_average(average)
-    Y, P = _both(Y_true, predictions)
+    Y, P = both_sets(Y_true, predictions)
     if labels is not None:
         labels = np.asarray(labels)
         if labels.dtype != bool or labels.shape != (Y.shape[1],):
@@ -121,7 +120,7 @@ def precision_recall_f1(
 
 def of_sets(Y_true: Labels, predictions: Labels) -> dict[str, float]:
     """Return the measures by which predicted sets are compared, and ``labels``, the mean number of labels of a row."""
-    Y, sets = _both(Y_true, predictions)
+    Y, sets = both_sets(Y_true, predictions)
     micro, samples, macro = (precision_recall_f1(Y, sets, average=name) for name in ("micro", "samples", "macro"))
     values = {f"micro {name}": value for name, value in zip(("P", "R", "F1"), micro)}
     return values | {"samples F1": samples.f1, "macro F1": macro.f1, "labels": sets.nnz / max(1, sets.shape[0])}
@@ -132,9 +131,7 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
 
     .. math:: \frac{1}{n} \sum_{rows} [y = \hat y]
 
-    Parameters
-    ----------
-    {sets}
+    {Parameters: sets}
 
     Returns
     -------
@@ -143,22 +140,9 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
 
     {of_sets_raises}
     """
-    Y, P = _both(Y_true, predictions)
+    Y, P = both_sets(Y_true, predictions)
     wrong = np.diff((Y != P).tocsr().indptr) > 0
     return float(1 - wrong.mean()) if wrong.size else float("nan")
-
-
-def _both(Y_true, predictions):
-    widths = [part.shape[1] for part in (Y_true, predictions) if getattr(part, "ndim", 0) == 2]
-    n_labels = widths[0] if widths else None
-    Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
-    P = check_labels(predictions, n_labels=n_labels, name="predictions")
-    if Y.shape[0] != P.shape[0]:
-        raise ValueError(f"predictions has {P.shape[0]} rows, but Y_true has {Y.shape[0]}")
-    if Y.shape[1] != P.shape[1]:  # two lists of ids
-        widest = max(Y.shape[1], P.shape[1])
-        Y, P = (sp.csr_array((M.data, M.indices, M.indptr), shape=(M.shape[0], widest)) for M in (Y, P))
-    return Y, P
 
 
 def _mean_share(part, whole, otherwise):

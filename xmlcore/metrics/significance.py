@@ -1,36 +1,8 @@
-r"""Whether models differ: tests over the rows of one data set, and over several data sets.
+"""Whether models differ: tests over the rows of one data set, and over several data sets, as in docs/measures.md.
 
-The tests over rows are paired: they compare the two rankings of each row.
-
-- :func:`paired_bootstrap` draws rows with replacement and measures both models on the same rows. Its p-value is twice
-  the share of resamples in which the difference has the other sign (or is 0), so it is below 0.05 where the 95 %
-  interval of the difference leaves out 0, up to rounding.
-- :func:`paired_permutation` asks how large the difference would be if the two models were the same: then it would not
-  matter which of a row's two rankings belongs to which model. It swaps them for random rows; for the mean of a row's
-  values this flips the signs of the differences. Its p-value is the share of swaps with a difference at least as
-  large. It is exact in the sense that models that are the same give a p-value of at most x in a share x of all cases,
-  whatever the number of rows; take it for the answer, and the bootstrap for the interval.
-
-No p-value is 0: with n resamples of which b are as extreme, it is (b + 1) / (n + 1).
-
-Over data sets, the values of one measure go in a table with a row per data set and a column per model. Differences on
-different data sets are not of one size, so these tests look at their order only. Two models: :func:`wilcoxon`. Three or
-more: :func:`friedman` asks first whether there is any difference, and the critical difference then says which mean
-ranks are far enough apart.
-
-References
-----------
-Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 15 and 16.
-
-Smucker, Allan, Carterette: A comparison of statistical significance tests for information retrieval evaluation. CIKM
-2007.
-
-Phipson, Smyth: Permutation p-values should never be zero. Statistical Applications in Genetics and Molecular Biology
-2010.
-
-Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 1979.
-
-Demšar: Statistical comparisons of classifiers over multiple data sets. JMLR 2006.
+The tests over rows are paired: they compare the two rankings of each row. No p-value is 0: with n resamples of which b
+are as extreme, it is (b + 1) / (n + 1). Over data sets, the values of one measure go in a table with a row per data set
+and a column per model; these tests look at the order of differences only, as they are not of one size.
 """
 
 import numbers
@@ -54,7 +26,7 @@ from xmlcore.metrics._row_counts import (
 )
 from xmlcore.metrics.measures import LABELS
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Predictions
-from xmlcore.validation import check_is
+from xmlcore.validation import check_is, check_number
 
 SURE = 0.05  # differences with a smaller p-value are called real
 
@@ -96,9 +68,7 @@ def paired_bootstrap(
 ) -> Difference:
     """Return the difference of two models in a measure, with its bootstrap interval and p-value.
 
-    Parameters
-    ----------
-    {Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling}
+    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling}
 
     Returns
     -------
@@ -136,9 +106,7 @@ def paired_permutation(
 ) -> Difference:
     """Return the difference of two models in a measure, with the p-value of a permutation test over rows.
 
-    Parameters
-    ----------
-    {Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling}
+    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling}
 
     Returns
     -------
@@ -177,9 +145,7 @@ def compare_rankings(
 ) -> "DataFrame":
     """Compare several models on the rows of one data set, with Holm's correction for the number of all tests.
 
-    Parameters
-    ----------
-    {Y_true}
+    {Parameters: Y_true}
     rankings : dict
         What each model ranks for the same rows, by the name of the model.
     {measure}
@@ -322,9 +288,7 @@ def _permuted(a, b, found, n_permutations, random_state) -> list[Difference]:
 def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
-    Parameters
-    ----------
-    {by_data_set}
+    {Parameters: by_data_set}
 
     Returns
     -------
@@ -337,10 +301,6 @@ def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
     -----
     The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0. On n data sets
     no p-value is below 2 / 2^n: with 5 data sets none is below 0.05.
-
-    References
-    ----------
-    F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics 1945; for learners: J. Demšar, JMLR 2006.
 
     Examples
     --------
@@ -382,9 +342,7 @@ def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_bett
     apart. :math:`q_\alpha` is the quantile of the studentized range with m groups and infinite degrees of freedom,
     divided by :math:`\sqrt 2`.
 
-    Parameters
-    ----------
-    {by_data_set}
+    {Parameters: by_data_set}
     alpha : float
         Level of the critical difference; between 0 and 1.
     larger_is_better : bool
@@ -419,8 +377,7 @@ def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_bett
     n, m = values.shape
     if n < 2:
         raise ValueError(f"frame has {n} data set: mean ranks need at least two")
-    if isinstance(alpha, bool) or not isinstance(alpha, numbers.Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha is {alpha!r:.200}: it must be between 0 and 1, such as 0.05")
+    alpha = check_number(alpha, "alpha", 0.0, 1.0, above=True, below=True)
     ranks = stats.rankdata(-values if larger_is_better else values, axis=1)
     means = ranks.mean(axis=0)
     spread = float(((ranks - (m + 1) / 2) ** 2).sum())  # 0 if all methods are equal everywhere
@@ -444,8 +401,10 @@ def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_bett
 def _as_data_frame(frame):
     if isinstance(frame, pd.DataFrame):
         return frame
-    # Without dtype object, one text among the values would make NumPy convert all numbers to text.
-    values = frame if isinstance(frame, np.ndarray) else _matrix(frame)
+    try:  # without dtype object, one text among the values would make NumPy convert all numbers to text
+        values = np.asarray(frame, None if isinstance(frame, np.ndarray) else object)
+    except ValueError as error:
+        raise ValueError("frame is no matrix: its rows have different lengths, but must have the same") from error
     if values.ndim != 2:
         raise ValueError(
             f"frame is a {type(frame).__name__} of shape {values.shape}: a DataFrame or rows of equal length are "
@@ -472,10 +431,3 @@ def _refuse(frame, wrong, why, error=ValueError) -> None:
         value = frame.iloc[row, column]
         value = value.item() if isinstance(value, np.generic) else value
         raise error(f"frame has {value!r:.200} for {frame.columns[column]} on {frame.index[row]}: {why}")
-
-
-def _matrix(values):
-    try:
-        return np.asarray(values, object)
-    except ValueError as error:
-        raise ValueError("frame is no matrix: its rows have different lengths, but must have the same") from error

@@ -97,9 +97,7 @@ class KeepsColumns(Estimator):
     ) -> Any:
         """Fit the selection, and return the training rows with the selected features only.
 
-        Parameters
-        ----------
-        {X_train, y_or_classes, Y, progress}
+        {Parameters: X_train, y_or_classes, Y, progress}
 
         Returns
         -------
