@@ -70,11 +70,6 @@ def test_sparse_and_dense_columns_grow_the_same_trees(density, monkeypatch):
     assert np.array_equal(*found)
 
 
-def test_columns_are_dense_when_filled_and_small():
-    full, thin = sp.csc_array(np.ones((10, 4), np.float32)), sp.csc_array((100, 4), dtype=np.float32)
-    assert isinstance(decision_trees.tree_columns(full), np.ndarray) and sp.issparse(decision_trees.tree_columns(thin))
-
-
 def test_seeds_decide_between_splits_of_equal_worth():
     X = np.zeros((40, 2))
     X[:20] = 1.0  # two features that say the same in training

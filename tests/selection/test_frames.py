@@ -43,9 +43,6 @@ def test_of_too_many_labels_the_first_ones_are_compared(monkeypatch):
     table, compared, *_ = frames.closest_pairs(selected, 30, order=order)
     assert 2 <= compared < 12
     assert set(table["a"]) | set(table["b"]) <= set(order[:compared].tolist())
-
-
-def test_a_single_label_has_no_pairs():
     table, compared, mean, share = frames.closest_pairs(np.array([[1, 2]]), 5)
     assert table.empty and compared == 1 and np.isnan(mean) and np.isnan(share)
 

@@ -23,28 +23,23 @@ def test_jaccard_by_hand_and_for_sets_of_different_sizes():
 
 def test_spearman_is_the_papers_formula_and_scipys():
     a, b = scored(0), scored(1)
+    unions = [sorted({*own, *other}) for own, other in zip(a.selected_.tolist(), b.selected_.tolist())]
     found = spearman(a.scores_, a.selected_, b.scores_, b.selected_)
-    for label in range(3):
-        union = sorted({*a.selected_[label].tolist(), *b.selected_[label].tolist()})
+    for label, union in enumerate(unions):
         ranks = [stats.rankdata(one.scores_[label, union]) for one in (a, b)]
         n = len(union)
         assert found[label] == pytest.approx(1 - 6 * ((ranks[0] - ranks[1]) ** 2).sum() / (n * (n**2 - 1)))
     a.scores_, b.scores_ = np.round(a.scores_, 1), np.round(b.scores_, 1)
     found = spearman(a.scores_, a.selected_, b.scores_, b.selected_)
-    for label in range(3):
-        union = sorted({*a.selected_[label].tolist(), *b.selected_[label].tolist()})
+    for label, union in enumerate(unions):
         expected = stats.spearmanr(a.scores_[label, union], b.scores_[label, union]).statistic
         assert found[label] == pytest.approx(expected)
 
 
-def test_spearman_without_ranks_is_nan():
+def test_spearman_of_few_features_is_a_sign_or_nan():
     assert np.isnan(spearman([[1.0, 1.0, 0.0]], [[0, 1]], [[1.0, 0.5, 0.0]], [[0, 1]])).all()
-    assert np.isnan(spearman([[1.0, 0.0]], [[0]], [[1.0, 0.0]], [[0]])).all()
     one = spearman([[3.0, 2.0, 1.0, 0.0]], [[0, 1]], [[3.0, 2.0, 0.0, 1.0]], [[0, 1]])
     assert one.tolist() == [1.0]
-
-
-def test_spearman_of_one_feature_each_says_whether_it_is_equal():
     scores = np.array([[0.9, 0.8, 0.1]])
     found = spearman(scores, [[0]], scores[:, [1, 0, 2]], [[1]])
     assert found.tolist() == [-1.0] and np.isnan(spearman(scores, [[0]], scores, [[0]])).all()
@@ -76,17 +71,14 @@ def test_agreement_does_without_scores():
     assert agreement({"own": own}).empty
 
 
-def test_wilcoxon_is_scipys_for_each_pair():
+def test_wilcoxon_is_scipys_for_each_pair_in_any_table():
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.random((8, 3)), columns=["A", "B", "C"])
     frame["D"] = frame["A"]
     found = wilcoxon(frame)
     assert found.loc["A", "B"] == stats.wilcoxon(frame["A"], frame["B"]).pvalue == found.loc["B", "A"]
     assert found.loc["A", "D"] == 1.0 and (np.diag(found) == 1.0).all()
-
-
-def test_wilcoxon_takes_matrices_and_numbers_of_any_type():
-    values = np.random.default_rng(1).random((7, 3))
+    values = random.random((7, 3))
     expected = wilcoxon(pd.DataFrame(values))
     assert list(expected.columns) == [0, 1, 2] == list(expected.index)
     mixed = pd.DataFrame(values).astype({0: object, 1: "Float64"})

@@ -147,7 +147,8 @@ class BRDT(Estimator):
         def train(label):
             rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             if rows.size in (0, X.shape[0]):
-                return _leaf(rows.size > 0)
+                no_child = np.zeros(1, np.int32)
+                return np.full(1, -1, np.int32), np.zeros(1), no_child, no_child, np.full(1, rows.size > 0, np.float32)
             y = np.zeros(X.shape[0])
             y[rows] = 1.0
             features = ids if shared else np.unique(selected[label])
@@ -322,11 +323,6 @@ def tree_columns(X: sp.csc_array):
 def label_seed(random_state: int, label: int) -> int:
     """Return the seed of a label's own random numbers."""
     return int(np.random.SeedSequence([random_state, label]).generate_state(1)[0]) & INT32_MAX
-
-
-def _leaf(always):
-    zeros = np.zeros(1, np.int32)
-    return np.full(1, -1, np.int32), np.zeros(1), zeros, zeros, np.full(1, float(always), np.float32)
 
 
 def _flat(tree, features):

@@ -17,7 +17,7 @@ from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
 from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.decision_trees import check_columns, label_seed, tree_columns
 from xmlcore.selection.fals.parameters import N_FEATURES
-from xmlcore.selection.fals.selecting import best, selected_count
+from xmlcore.selection.fals.selecting import are_features, best, selected_count
 from xmlcore.system import effective_jobs
 from xmlcore.typing import RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
@@ -135,14 +135,7 @@ class _Selection(KeepsColumns):
             check_count(values["n_iter"], "n_iter", least=0)
             types["n_nonzero"] = ("int64", (n_labels,))
         check_types(arrays, types)
-        ordered = np.sort(selected, axis=1)
-        if not (
-            np.isfinite(scores).all()
-            and 0 < n_selected <= n_features
-            and ordered[:, 0].min() >= 0
-            and ordered[:, -1].max() < n_features
-            and (ordered[:, 1:] > ordered[:, :-1]).all()
-        ):
+        if not (np.isfinite(scores).all() and n_selected > 0 and are_features(selected, n_features)):
             raise ModelFormatError("the selected features in its arrays are no features, or a score is not finite")
         self.scores_, self.selected_, self.n_selected_ = scores, selected, n_selected
         self.n_features_in_, self.n_labels_ = n_features, n_labels

@@ -47,7 +47,8 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         return _centre(slope_sums[c], row_weight_sums[c], width, weights[-1][:, labels.start + c])
 
     def derivatives(c, rows):
-        return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
+        slopes = [slope(values, task.network.activation) for values in task.network.hidden(task.X[rows])]
+        return back_to_first(slopes, weights, labels.start + c)
 
     def set_score(c, centre, spread, variance):
         factor = row_weight_sums[c] / n_rows
@@ -108,12 +109,6 @@ def _spread(squares, shares, most):
         share_before += share_of_block
         spread = spread + difference * (share_of_block / share_before)
     return spread, variance
-
-
-def _slopes_of(task, rows):
-    """Return the derivatives of all hidden units for some rows: one matrix per hidden layer."""
-    X = task.X[rows]
-    return [slope(values, task.network.activation) for values in task.network.hidden(X)]
 
 
 def _draw(task, labels, row_weight_sums, drawn, slope_sums):

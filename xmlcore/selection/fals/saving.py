@@ -8,7 +8,7 @@ from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.selection.fals.network import Network
 from xmlcore.selection.fals.orders import ORDERS
 from xmlcore.selection.fals.parameters import ACTIVATIONS, SCORING
-from xmlcore.selection.fals.selecting import is_finite
+from xmlcore.selection.fals.selecting import are_features, is_finite
 from xmlcore.validation import check_count
 
 # Fitted attributes that are saved as JSON.
@@ -66,32 +66,27 @@ def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
 
 
 def _check_values(values):
-    for name, least in (
-        ("n_labels", 1), ("n_features_in", 1), ("n_selected", 1), ("n_rows", 1), ("n_scored", 1), ("seed", 0),
-    ):  # fmt: skip
-        check_count(values[name], name, least)
-    for name in ("binary", "shared"):
-        if not isinstance(values[name], bool):
-            raise ModelFormatError(f"{name} is {values[name]!r:.200}, not true or false")
-    choices = {"scoring": SCORING[1:], "order": ORDERS, "activation": ACTIVATIONS}
-    for name, options in choices.items():
-        if (name != "activation" or name in values) and values[name] not in options:
-            raise ModelFormatError(f"{name} is {values[name]!r:.200}, not one of {', '.join(options)}")
-    costs, sizes = values["costs"], values["layer_sizes"]
-    if not isinstance(costs, dict) or not all(isinstance(cost, numbers.Real) for cost in costs.values()):
-        raise ModelFormatError(f"costs is {costs!r:.200}, not a number for each order of computation")
-    n_outputs = 1 if values["binary"] else values["n_labels"]
-    if not (
-        isinstance(sizes, list)
+    least = dict.fromkeys(("n_labels", "n_features_in", "n_selected", "n_rows", "n_scored"), 1) | {"seed": 0}
+    for name, count in least.items():
+        check_count(values[name], name, count)
+    costs, sizes, n_features = (values[name] for name in ("costs", "layer_sizes", "n_features_in"))
+    ends = [n_features, 1 if values["binary"] else values["n_labels"]]
+    is_right = {
+        "binary": isinstance(values["binary"], bool),
+        "shared": isinstance(values["shared"], bool),
+        "scoring": values["scoring"] in SCORING[1:],
+        "order": values["order"] in ORDERS,
+        "activation": "activation" not in values or values["activation"] in ACTIVATIONS,
+        "costs": isinstance(costs, dict) and all(isinstance(cost, numbers.Real) for cost in costs.values()),
+        "layer_sizes": isinstance(sizes, list)
         and 2 <= len(sizes) <= 6
         and all(isinstance(size, int) and size > 0 for size in sizes)
-        and (sizes[0], sizes[-1]) == (values["n_features_in"], n_outputs)
-    ):
-        raise ModelFormatError(
-            f"layer_sizes are {sizes!r:.200}: not {values['n_features_in']} features to {n_outputs} outputs"
-        )
-    if values["n_selected"] > values["n_features_in"]:
-        raise ModelFormatError(f"{values['n_selected']} features selected of {values['n_features_in']}")
+        and [sizes[0], sizes[-1]] == ends,
+        "n_selected": values["n_selected"] <= n_features,
+    }
+    for name, holds in is_right.items():
+        if not holds:
+            raise ModelFormatError(f"{name} is {values[name]!r:.200}, which a selection by FALS cannot have")
 
 
 def _check_arrays(values, arrays, layers):
@@ -110,6 +105,5 @@ def _check_arrays(values, arrays, layers):
     for name, (dtype, _) in types.items():
         if dtype == "float32" and not is_finite(arrays[name]):
             raise ModelFormatError(f"{name} in its arrays has values that are not finite")
-    ordered = np.sort(arrays["selected"], axis=1)
-    if ordered[:, 0].min() < 0 or ordered[:, -1].max() >= D or (ordered[:, 1:] == ordered[:, :-1]).any():
+    if not are_features(arrays["selected"], D):
         raise ModelFormatError("the selected features in its arrays are no features, or one is there twice")

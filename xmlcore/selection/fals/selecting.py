@@ -77,6 +77,13 @@ class BestFeatures:
 # --- checks ---
 
 
+def are_features(selected, n_features: int) -> bool:
+    """Return whether each row of a selection has ids of features, each once."""
+    ordered = np.sort(selected, axis=1)
+    within = ordered[:, 0].min() >= 0 and ordered[:, -1].max() < n_features
+    return bool(within and (ordered[:, 1:] > ordered[:, :-1]).all())
+
+
 def is_finite(array) -> bool:
     """Return whether all values of an array are finite, without making a boolean array of its size."""
     return array.size == 0 or bool(np.isfinite(array.min()) and np.isfinite(array.max()))

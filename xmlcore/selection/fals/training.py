@@ -40,9 +40,8 @@ class Workers:
             for part in parts:
                 function(*part)
             return
-        futures = [self._pool.submit(function, *part) for part in parts]
-        for future in futures:
-            future.result()
+        for _ in self._pool.map(lambda part: function(*part), parts):
+            pass
 
     def ordered(self, function, parts):
         """Yield ``function(*part)`` for each part, in their order."""
@@ -134,7 +133,7 @@ class Training:
         """Train for all epochs, and report progress about a hundred times."""
         batches = self._batches()
         following = self._prepared(next(batches))
-        self._forward_first(following)
+        self.workers.each(lambda a, b: self._first_part(following, a, b), self.parts[0])
         every = max(1, self.steps // 100)
         progress(PHASE, 0.0, f"0 of {self.settings.n_epochs:,} epochs")
         while following is not None:
@@ -194,9 +193,6 @@ class Training:
             hidden[0][:, first:stop] += self.biases[0][first:stop]
         if len(hidden) > 1:
             activate(hidden[0][:, first:stop], self.settings.activation)
-
-    def _forward_first(self, batch):
-        self.workers.each(lambda a, b: self._first_part(batch, a, b), self.parts[0])
 
     def _drop(self, values, layer):
         share = self.settings.dropout
