@@ -62,15 +62,8 @@ class ClassTerms(NamedTuple):
             np.concatenate([part[i] for part in parts] or [np.empty(0, dtype)])
             for i, dtype in ((0, np.int64), (1, np.int32), (2, np.float32), (4, np.int64))
         )
-        return cls(
-            feature_of_column,
-            pointers(sizes),
-            classes,
-            sums,
-            counts.astype(np.int64),
-            np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
-            Y.shape[0],
-        )
+        class_size = np.bincount(labels, minlength=Y.shape[1]).astype(np.int64)
+        return cls(feature_of_column, pointers(sizes), classes, sums, counts.astype(np.int64), class_size, Y.shape[0])
 
     def index(self, distance, weighting) -> kernels.ClassIndex:
         """Return the classes in the form that kernels read: postings, weights of terms, centroids."""

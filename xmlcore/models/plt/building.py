@@ -66,6 +66,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
     arity = min(arity, max(2, n_labels))
     limit = max(arity, min(max_leaf_labels, n_labels))
     matrix = csr_parts(representations) if representations is not None else None
+    limits = KMEANS_TOLERANCE, KMEANS_ITERATIONS
 
     # The current level: ``members`` holds the labels of its inner nodes, node after node, ``ptr`` where each node's
     # labels begin, and ``nodes`` the node ids. ``parents`` and ``labels`` collect the nodes of all levels.
@@ -77,16 +78,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
         """Sort the labels of each node in ``part``, positions in ``nodes``, by cluster, in place."""
         for i in part:
             node_labels = members[ptr[i] : ptr[i + 1]]
-            clusters = split_labels(
-                *matrix,
-                node_labels,
-                representations.shape[1],
-                arity,
-                KMEANS_TOLERANCE,
-                KMEANS_ITERATIONS,
-                seed,
-                int(nodes[i]),
-            )
+            clusters = split_labels(*matrix, node_labels, representations.shape[1], arity, *limits, seed, int(nodes[i]))
             node_labels[:] = node_labels[np.argsort(clusters, kind="stable")]
 
     def at_level(level):

@@ -313,20 +313,10 @@ class PLT(LinearModel):
 
     def _built_tree(self, rows, settings, seed, label_rows, report) -> LabelTree:
         """Build one label tree as the settings say, with collapsed layers."""
-        is_huffman = self.tree == "huffman"
-        arity, max_leaf_labels = settings["arity"], settings["max_leaf_labels"]
-        tree = build_tree(
-            self.tree,
-            rows.Y.shape[1],
-            arity,
-            max_leaf_labels,
-            seed,
-            label_rows,
-            self.n_jobs,
-            report,
-            label_frequencies(rows.Y, rows.weights) if is_huffman else None,
-        )
-        return tree.collapsed(self.collapse_layers, 1 if is_huffman else max_leaf_labels)
+        is_huffman, shape = self.tree == "huffman", (settings["arity"], settings["max_leaf_labels"])
+        frequencies = label_frequencies(rows.Y, rows.weights) if is_huffman else None
+        tree = build_tree(self.tree, rows.Y.shape[1], *shape, seed, label_rows, self.n_jobs, report, frequencies)
+        return tree.collapsed(self.collapse_layers, 1 if is_huffman else shape[1])
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, settings):
         self.loss_, self.normalize_ = settings["loss"], read_as(settings["normalize"])
