@@ -15,7 +15,7 @@ from pages.trees import one_tree
 from xmlcore import experiment, figures, store
 from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.plt import frames
-from xmlcore.models.plt.frames import label_counts
+from xmlcore.models.rows import counted
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
 FEATURES = 10  # features drawn for each sign
@@ -285,7 +285,7 @@ def nodes(key: str, t: int) -> pd.DataFrame:
 
 @server.shared()
 def counts(fingerprint: str):
-    return label_counts(server.dataset(fingerprint).Y_train)
+    return counted(server.dataset(fingerprint).Y_train)
 
 
 def share(value: float) -> str:

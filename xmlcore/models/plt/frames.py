@@ -9,6 +9,7 @@ from xmlcore.first_use import pd
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LinearNodes
 from xmlcore.models.plt.scaling import as_read
+from xmlcore.models.rows import counted
 from xmlcore.progress import Progress, silent
 from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_features, check_row, csr_parts
@@ -36,7 +37,7 @@ def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "DataFrame":
     rows, n_labels, top = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full((n, k), -1, np.int64)
     for nodes, _ in rows_by_level(tree, Y):
         rows += np.bincount(nodes, minlength=n)
-    by_frequency = np.argsort(-label_counts(Y), kind="stable")
+    by_frequency = np.argsort(-counted(Y), kind="stable")
     at = tree.leaf_of_label[by_frequency].astype(np.int64)
     for level in range(int(depth[-1]), -1, -1):
         mine = np.flatnonzero(depth[at] == level)
@@ -51,10 +52,6 @@ def nodes_frame(tree: "LabelTree", Y, k: int = 3) -> "DataFrame":
     columns = {"node": np.arange(n), "parent": parent, "depth": depth, "label": tree.label}
     columns |= {"n_children": tree.n_children, "n_labels": n_labels, "rows": rows}
     return pd.DataFrame(columns | {f"label_{i + 1}": top[:, i] for i in range(k)})
-
-
-def label_counts(Y) -> np.ndarray:
-    return np.bincount(csr_parts(Y)[1], minlength=Y.shape[1])
 
 
 def children_of(tree: "LabelTree", node: int) -> np.ndarray:
