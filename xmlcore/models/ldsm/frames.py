@@ -328,15 +328,12 @@ PARTS = ("balance", "class integrity", "multi-way")  # of J
 
 def depth_frame(trees: Sequence["LdSMTree"]) -> "DataFrame":
     """Count leaves, and the training rows in them, by depth."""
-    parts = []
-    for t, tree in enumerate(trees):
-        leaf = tree.children[:, 0] < 0
-        depth = tree.depth[leaf]
-        leaves = np.bincount(depth)
-        rows = np.bincount(depth, weights=tree.n_samples[leaf]).astype(np.int64)
-        at = np.flatnonzero(leaves)
-        parts.append(pd.DataFrame({"tree": t, "depth": at, "leaves": leaves[at], "rows": rows[at]}))
-    return pd.concat(parts, ignore_index=True)
+    nodes = [
+        pd.DataFrame({"tree": t, "depth": tree.depth, "rows": tree.n_samples})[tree.children[:, 0] < 0]
+        for t, tree in enumerate(trees)
+    ]
+    by_depth = pd.concat(nodes).astype(np.int64).groupby(["tree", "depth"], as_index=False)
+    return by_depth.agg(leaves=("rows", "size"), rows=("rows", "sum"))
 
 
 def contributions(objective, balance, integrity, multiway, weights: tuple[float, float]) -> dict:
