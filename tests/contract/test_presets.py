@@ -19,7 +19,7 @@ every_preset = pytest.mark.parametrize(
 
 
 @every_class
-def test_recommended_settings_are_defaults_and_unknown_ones_refused(cls):
+def test_recommended_settings_are_defaults_others_are_refused(cls):
     assert repr(cls.preset(RECOMMENDED)) == repr(cls()) and list(cls.presets()) == [RECOMMENDED, *cls.PRESETS]
     table = {parameter.name: parameter.default for parameter in cls.PARAMETERS}
     assert cls.presets()[RECOMMENDED].items() <= table.items()

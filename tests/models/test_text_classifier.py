@@ -98,7 +98,7 @@ def test_cross_validation_takes_names():
     assert min(cross_val_score(TextClassifier(), pd.Series(texts), pd.Series(label_lists), cv=3)) > 0.9
 
 
-def test_parameters_of_the_parts_have_two_underscores_and_are_copied():
+def test_parameters_of_parts_have_two_underscores_and_are_copied():
     one = TextClassifier(PLT(C=2.0))
     other = clone(one).set_params(model__C=3.0, vectorizer__min_df=4)
     assert one.get_params()["model__C"] == 2.0 and one.vectorizer is None
