@@ -3,7 +3,6 @@
 import csv
 import io
 import math
-from array import array
 from collections import Counter
 from itertools import chain, islice
 
@@ -59,25 +58,18 @@ def read_ranking(
     cells = [cell for _, cells in first for cell in cells]
     heading = [cell.casefold() for cell in cells]
     if "label" in heading and ("row" in heading or known.get(cells[heading.index("label")]) is None):
-        found = _table(lines, heading, source, known, n_rows)
+        entries = _table(lines, heading, source, known, n_rows)
     else:
-        found = _listed(chain(first, lines), source, known, n_rows)
-    return _ranked(*found, source, n_rows, k, known)
+        entries = _listed(chain(first, lines), source, known, n_rows)
+    return _ranked(np.fromiter(entries, _ENTRY), source, n_rows, k, known)
 
 
 ALL_OR_NONE = "Write a score for each label, or none."
 HEAD = 1 << 16  # bytes that show by what cells are separated
 
 
-class _Entries:
-    """Labels of rows: for each, its line in the file, its row, its id, and by what the labels of a row are ordered."""
-
-    def __init__(self):
-        self.columns = array("q"), array("q"), array("q"), array("d")
-
-    def add(self, *entry) -> None:
-        for column, value in zip(self.columns, entry):
-            column.append(value)
+# Labels of rows, as a text has them: by which number those of a row are ordered, the largest first, and their scores.
+_ENTRY = [("line", np.int64), ("row", np.int64), ("label", np.int64), ("by", np.float64), ("score", np.float64)]
 
 
 class _Labels:
@@ -146,12 +138,12 @@ def _score(text, source, line, column) -> float:
     return score
 
 
-def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
-    """Return the entries of a table, below its heading, and whether they have scores."""
+def _table(lines, heading, source, known, n_rows):
+    """Yield the entries of a table, below its heading."""
     at = {name: heading.index(name) for name in ("row", "label", "score", "rank") if name in heading}
     if "row" not in at:
         raise source.error("the column row is missing in its heading", FORMS, line=1)
-    entries, scored, needed = _Entries(), set(), max(at.values()) + 1
+    scored, needed = set(), max(at.values()) + 1
     of_row, of_label, by_score, by_rank = (at.get(name) for name in ("row", "label", "score", "rank"))
     for line, cells in lines:
         if not any(cells):
@@ -163,20 +155,19 @@ def _table(lines, heading, source, known, n_rows) -> tuple[_Entries, bool]:
         if row is None:
             remedy = f"There are {n_rows:,} test rows, numbered from 0."
             raise _error(source, line, of_row + 1, f"{cells[of_row][:60]!r} is no test row", remedy)
-        by = math.nan
+        by, score = math.nan, 0.0
         scored.add(by_score is not None and cells[by_score] != "")
         if len(scored) > 1:
             raise _error(source, line, by_score + 1, "some labels have a score, others have none", ALL_OR_NONE)
         if True in scored:
-            by = _score(cells[by_score], source, line, by_score + 1)
+            by = score = _score(cells[by_score], source, line, by_score + 1)
         elif by_rank is not None:
             by = -_score(cells[by_rank], source, line, by_rank + 1)
-        entries.add(line, row, known.known(cells[of_label], line, of_label + 1), by)
-    return entries, True in scored
+        yield line, row, known.known(cells[of_label], line, of_label + 1), by, score
 
 
-def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
-    """Return the entries of a text with a line for each row, perhaps after a heading, and whether they have scores."""
+def _listed(lines, source, known, n_rows):
+    """Yield the entries of a text with a line for each row, perhaps after a heading."""
 
     def parts(cell):
         if known.get(cell) is None:
@@ -185,7 +176,7 @@ def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
                 return name.strip(), score
         return cell, None
 
-    entries, n_lines, n_used, heading = _Entries(), 0, 0, None
+    n_lines, n_used, heading = 0, 0, None
     for line, cells in lines:
         if n_lines == 0 and heading is None and any(cells) and all(known.get(parts(cell)[0]) is None for cell in cells):
             heading = line, cells
@@ -196,37 +187,33 @@ def _listed(lines, source, known, n_rows) -> tuple[_Entries, bool]:
             if cell:
                 name, score = parts(cell)
                 by = math.nan if score is None else _score(score, source, line, column)
-                entries.add(line, n_lines - 1, known.known(name, line, column), by)
+                yield line, n_lines - 1, known.known(name, line, column), by, by
     if heading and n_lines < n_rows:  # it is a row
         column = next(column for column, cell in enumerate(heading[1], 1) if cell)
         known.known(parts(heading[1][column - 1])[0], heading[0], column)
     if n_lines < n_rows or n_used > n_rows:
         found = f"it has {max(n_used, min(n_lines, n_rows)):,} lines with labels, but there are {n_rows:,} test rows"
         raise source.error(found, FORMS)
-    return entries, True
 
 
-def _ranked(entries, scored, source, n_rows, k, known) -> Ranking:
-    line, row, label, by = (np.array(column) for column in entries.columns)
-    without = np.isnan(by)
+def _ranked(entries, source, n_rows, k, known) -> Ranking:
+    without = np.isnan(entries["by"])
     if without.any() and not without.all():
-        found = f"row {row[without][0]:,} has a label without a score, and others have one"
-        raise source.error(found, ALL_OR_NONE, line=int(line[without][0]))
-    pairs = row * known.n_labels + label
+        line, row, *_ = entries[without][0]
+        raise source.error(f"row {row:,} has a label without a score, and others have one", ALL_OR_NONE, int(line))
+    pairs = entries["row"] * known.n_labels + entries["label"]
     first = np.unique(pairs, return_index=True)[1]
     if first.size < pairs.size:
-        at = np.setdiff1d(np.arange(pairs.size), first)[0]
-        found = f"row {row[at]:,} has the label {known.called(label[at])[:60]!r} twice"
-        raise source.error(found, "A label has one place in a row.", line=int(line[at]))
-    by = np.where(without, 0.0, by)
-    order = np.lexsort((np.arange(row.size), -by, row))
-    row, label, by = row[order], label[order], by[order]
+        line, row, label, *_ = entries[np.setdiff1d(np.arange(pairs.size), first)[0]]
+        found = f"row {row:,} has the label {known.called(label)[:60]!r} twice"
+        raise source.error(found, "A label has one place in a row.", int(line))
+    entries = entries[np.lexsort((-np.nan_to_num(entries["by"]), entries["row"]))]
+    row = entries["row"]
     place = np.arange(row.size) - np.searchsorted(row, row)
     kept = place < k
     ranking = Ranking(np.full((n_rows, k), -1, np.int32), np.zeros((n_rows, k), np.float32))
-    ranking.labels[row[kept], place[kept]] = label[kept]
-    if scored:
-        ranking.scores[row[kept], place[kept]] = by[kept]
+    ranking.labels[row[kept], place[kept]] = entries["label"][kept]
+    ranking.scores[row[kept], place[kept]] = np.nan_to_num(entries["score"][kept])
     return ranking
 
 
