@@ -100,7 +100,7 @@ def _shown(name) -> str:
 def _archive(source):
     """Open a source as a zip archive; None if it is none, or can be read only once. A file stays where it is."""
     given = source.given
-    again = isinstance(given, (bytes, bytearray, memoryview)) or source.is_path or hasattr(given, "getvalue")
+    again = source.is_path or source.held() is not None
     is_file = isinstance(given, (io.BufferedIOBase, io.RawIOBase)) and given.seekable() and given.tell() == 0
     return (source if again or is_file else NamedSource(b"")).archive()
 

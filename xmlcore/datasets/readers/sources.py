@@ -138,12 +138,17 @@ class NamedSource:
         if self.is_path:
             with opened(self.given) as stream:
                 return stream.read(len(mark)) == mark
-        if hasattr(self.given, "getvalue"):
-            return self.given.getvalue()[: len(mark)] == mark
-        if hasattr(self.given, "seekable") and self.given.seekable():
+        held = self.held()
+        if held is None and hasattr(self.given, "seekable") and self.given.seekable():
             with self.kept_in_place():
                 return self.given.read(len(mark)) == mark
-        return isinstance(self.given, (bytes, bytearray, memoryview)) and bytes(self.given[: len(mark)]) == mark
+        return held is not None and held[: len(mark)] == mark
+
+    def held(self) -> bytes | bytearray | memoryview | None:
+        """Return the bytes as they are, if they are in memory."""
+        if hasattr(self.given, "getvalue"):
+            return self.given.getvalue()
+        return self.given if isinstance(self.given, (bytes, bytearray, memoryview)) else None
 
     @contextmanager
     def pieces(self, progress: Progress = silent, npz: bool = False):
@@ -165,10 +170,9 @@ class NamedSource:
     @contextmanager
     def archive(self):
         """Open it as a zip archive, or give None if it is none; a file object stays where it is."""
-        source, archive = self.given, None
-        if isinstance(source, (bytes, bytearray, memoryview)) or hasattr(source, "getvalue"):
-            content = source.getvalue() if hasattr(source, "getvalue") else source
-            source = io.BytesIO(content if content[:2] == b"PK" else b"")  # which may copy it
+        source, held, archive = self.given, self.held(), None
+        if held is not None:
+            source = io.BytesIO(held if held[:2] == b"PK" else b"")  # which may copy it
         elif not self.is_path and not hasattr(source, "read"):
             raise _unreadable(source)
         with self.kept_in_place() if hasattr(source, "seekable") and source.seekable() else nullcontext():
@@ -198,10 +202,10 @@ class NamedSource:
             yield stream, content
 
     def _content(self):
-        content = self.given
-        if hasattr(content, "getvalue"):
-            content = content.getvalue()
-        elif hasattr(content, "read"):
+        content = self.held()
+        if content is None and not hasattr(self.given, "read"):
+            raise _unreadable(self.given)
+        if content is None:
             parts, total = [], 0
             while piece := self.given.read(_CHUNK):
                 parts.append(piece)
@@ -209,8 +213,6 @@ class NamedSource:
                 if total > self.max_bytes and not isinstance(piece, str):
                     raise self.too_large()
             content = parts[0] if parts and isinstance(parts[0], str) else b"".join(parts)
-        elif not isinstance(content, (bytes, bytearray, memoryview)):
-            raise _unreadable(content)
         if isinstance(content, str):
             raise TypeError(f"{self} is opened as text: open it in binary mode, open(path, 'rb')")
         return content
@@ -281,15 +283,11 @@ def _unpacked(stream, source, npz):
 
 
 def _gzip(stream, source):
-    with gzip.GzipFile(fileobj=stream) as unpacked:
-        while True:
-            try:
-                piece = unpacked.read(_CHUNK)
-            except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
-                raise source.error(f"its gzip data cannot be read ({error})", DAMAGED) from error
-            if not piece:
-                return
-            yield piece
+    try:
+        with gzip.GzipFile(fileobj=stream) as unpacked:
+            yield from _chunks(unpacked)
+    except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
+        raise source.error(f"its gzip data cannot be read ({error})", DAMAGED) from error
 
 
 def _pieces(stream, decompressor, source, kind):
@@ -341,8 +339,7 @@ def _zip(stream, source, npz):
                 "read whole if its files are named train and test, with one .xml for ARFF.",
             )
         with archive.open(members[0]) as unpacked:
-            while piece := unpacked.read(_CHUNK):
-                yield piece
+            yield from _chunks(unpacked)
 
 
 @contextmanager

@@ -248,8 +248,8 @@ def open_parquet(source: NamedSource):
         raise source.error("it is a Parquet file, and pyarrow, which reads it, is missing", remedy) from error
     given = source.given
     if not source.is_path:
-        content = given.getvalue() if hasattr(given, "getvalue") else given
-        given = pa.BufferReader(content.read() if hasattr(content, "read") else content)
+        held = source.held()
+        given = pa.BufferReader(given.read() if held is None else held)
     try:
         # Read page by page: a group of rows, which may be the whole file, is not in memory at once.
         file = pq.ParquetFile(given, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
