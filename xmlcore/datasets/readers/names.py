@@ -94,8 +94,7 @@ def _parse_again(content, source, error):
 def _parse(content, source, encoding):
     """Return the names of labels; raise ExpatError if the text is not XML, or DatasetFormatError."""
     parser = expat.ParserCreate(encoding)  # without namespaces: it would copy a long one for each element
-    names, seen = [], set()
-    depth = 0
+    names, depth = {}, 0
 
     def start(tag, attributes):
         nonlocal depth
@@ -106,10 +105,9 @@ def _parse(content, source, encoding):
             name = attributes.get("name")
             if name is None:
                 raise _Refused("a <label> without a name")
-            if name in seen:
+            if name in names:
                 raise _Refused(f"the label {name[:40]!r} is named twice")
-            seen.add(name)
-            names.append(name)
+            names[name] = None
         depth += 1
 
     def end(_):
@@ -127,7 +125,7 @@ def _parse(content, source, encoding):
         raise source.error(str(refused), _FORM, line, column) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know, or one of several bytes
         raise source.error(f"its encoding cannot be read ({error})", "Save it as UTF-8.", 1) from error
-    return names
+    return list(names)
 
 
 def remark(parts, feature_names, label_names) -> None:

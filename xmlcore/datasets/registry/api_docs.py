@@ -211,7 +211,7 @@ def _main():
         channel.write(json.dumps(facts) + "\n")
         channel.flush()
 
-    sys.path[:] = json.loads(sys.stdin.readline())
+    sys.path[:] = json.loads(sys.argv[1])
     report(rows=scan(report))
 
 
@@ -228,29 +228,17 @@ def _scan_in_process(progress):
     environment |= {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8", "MPLBACKEND": "Agg"}
     # -P: modules must not be imported from this folder. Errors of the child process are read after its end; they are
     # written to a file, because a pipe could fill up.
+    path = json.dumps([entry for entry in sys.path if isinstance(entry, str)])
+    command = [sys.executable, "-P", str(Path(__file__).resolve()), path]
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "encoding": "utf-8"}
     with tempfile.TemporaryFile() as errors:
-        child = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).resolve())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=environment,
-            encoding="utf-8",
-        )
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                path = [entry for entry in sys.path if isinstance(entry, str)]
-                child.stdin.write(f"{json.dumps(path)}\n")
-                child.stdin.flush()
-            found, failed = _follow(child.stdout, progress)
-            if found is None:
-                child.wait()
-        finally:
-            child.kill()  # after its last message too: it would take its time to free all modules
-            child.wait()
-            child.stdout.close()
-            with contextlib.suppress(OSError):
-                child.stdin.close()
+        with subprocess.Popen(command, stderr=errors, env=environment, **streams) as child:
+            try:
+                found, failed = _follow(child.stdout, progress)
+                if found is None:
+                    child.wait()
+            finally:
+                child.kill()  # after its last message too: it would take its time to free all modules
         if found is None:
             errors.seek(0)
             error_lines = errors.read().decode("utf-8", "replace").strip().splitlines()

@@ -82,14 +82,11 @@ class _Stream(io.RawIOBase):
         return size
 
 
-@contextmanager
-def text_of(pieces, encoding: str, lone_cr: bool = True):
-    """Open pieces of bytes as text whose line ends are kept; a byte order mark is skipped."""
+def text_of(pieces, encoding: str, lone_cr: bool = True) -> io.TextIOWrapper:
+    """Return pieces of bytes as an open text whose line ends are kept; a byte order mark is skipped."""
+    stream = io.BufferedReader(_Stream(pieces), 1 << 20)
     encoding = "utf-8-sig" if is_utf_8(encoding) else encoding
-    with io.TextIOWrapper(
-        io.BufferedReader(_Stream(pieces), 1 << 20), encoding=encoding, newline="" if lone_cr else "\n"
-    ) as text:
-        yield text
+    return io.TextIOWrapper(stream, encoding=encoding, newline="" if lone_cr else "\n")
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
