@@ -326,7 +326,7 @@ def made_from() -> dict:
     }
 
 
-def load(progress):
+def load(entry, progress):
     from xmlcore import store
     from xmlcore.artifact_keys import artifact_key
     from xmlcore.datasets.saved import as_plain, from_plain
@@ -340,7 +340,7 @@ def load(progress):
         except store.StoreError:
             pass  # the artifact is damaged
     dataset = build(progress)
-    store.save(KIND, key, as_plain(dataset), name="api-docs")
+    store.save(KIND, key, as_plain(dataset), name=entry.name)
     return dataset
 
 

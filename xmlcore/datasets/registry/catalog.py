@@ -57,10 +57,8 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
     DatasetFormatError
         The file of a published data set cannot be read.
     """
-    progress = None if progress is None else to_progress(progress)
     found, module = _entry(name)
-    load_it = import_module(module).load
-    return load_it(found, progress or silent) if found.published else load_it(progress or silent)
+    return import_module(module).load(found, to_progress(progress or silent))
 
 
 def entry(name: str) -> CatalogEntry:

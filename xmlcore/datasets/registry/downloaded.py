@@ -87,7 +87,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
     store.used(*_kept(entry))
     with warnings_of_data() as warned:
         data = _read(entry, found, progress)
-    notes = [*_origin(entry, found), *data.notes, *_other_sizes(entry, data), *warned]
+    notes = [_origin(entry, found), *data.notes, *_other_sizes(entry, data), *warned]
     data = copy.copy(data)  # a shallow copy: the matrices are shared
     object.__setattr__(data, "notes", tuple(notes))  # the class is frozen; this copy is ours
     return data
@@ -168,16 +168,14 @@ def _record(entry, found) -> dict:
     return store.info(*kept)["download"] if found[0].parent == store.folder(*kept) else {}
 
 
-def _origin(entry, found) -> list[str]:
+def _origin(entry, found) -> str:
     record = _record(entry, found)
     if not record:
-        return [f"Read from {', '.join(path.name for path in found)}, put into {found[0].parent}."]
-    checked = (
-        "Its checksum is the published one."
-        if record["checked"]
-        else f"No checksum is published; the SHA-256 of what came begins with {record['sha256'][:12]}."
-    )
-    return [f"Downloaded from {record['url']} on {record['when'][:10]}. {checked}"]
+        return f"Read from {', '.join(path.name for path in found)}, put into {found[0].parent}."
+    checked = "Its checksum is the published one."
+    if not record["checked"]:
+        checked = f"No checksum is published; the SHA-256 of what came begins with {record['sha256'][:12]}."
+    return f"Downloaded from {record['url']} on {record['when'][:10]}. {checked}"
 
 
 def _other_sizes(entry, data) -> list[str]:
