@@ -133,35 +133,33 @@ def read_row_numbers(
     source = NamedSource(source, name)
     n_rows = None if n_rows is None else check_count(n_rows, "n_rows", 0)
     column, first = check_count(column, "column", 0), check_count(first, "first", 0, 1)
-    lines = source.text().tobytes().decode("utf-8", "replace").splitlines()
-    rows, seen, width = [], {}, None
-    for number, line in enumerate(lines, 1):
-        parts = line.replace(",", " ").split()
+    found, width = {}, None  # the line of each row
+    most = "" if n_rows is None else f" to {n_rows - 1 + first:,}"
+    for line, content in enumerate(source.text().tobytes().decode("utf-8", "replace").splitlines(), 1):
+        parts = content.replace(",", " ").split()
         if not parts:
             continue
         width = len(parts) if width is None else width
         if len(parts) != width:
-            found = f"the line has {len(parts)} numbers, but the first line has {width}"
-            raise source.error(found, "Each line needs one row number for each split.", number)
+            said = f"the line has {len(parts)} numbers, but the first line has {width}"
+            raise source.error(said, "Each line needs one row number for each split.", line)
         if column >= width:
-            found = f"there is no split {column + 1}: the file has {width} column{'s' if width > 1 else ''}"
-            raise source.error(found, "Choose a smaller number of the split.", number)
+            said = f"there is no split {column + 1}: the file has {width} column{'s' if width > 1 else ''}"
+            raise source.error(said, "Choose a smaller number of the split.", line)
         text = parts[column]
         row = int(text) - first if text.isdecimal() and len(text) < 19 else -1
         if row < 0 or (n_rows is not None and row >= n_rows):
-            most = "" if n_rows is None else f" to {n_rows - 1 + first:,}"
-            remedy = f"Row numbers are whole numbers from {first}{most}."
-            argument = {"argument": "first", "value": 0} if text == "0" and first == 1 else {}
-            remedy += " Does the first row have the number 0?" if argument else ""
-            raise source.error(f"{text[:40]!r} is not the number of a row", remedy, number, **argument)
-        if row in seen:
-            found = f"row {text} is listed twice: line {seen[row]:,} has it too"
-            raise source.error(found, "List each row once.", number)
-        seen[row] = number
-        rows.append(row)
-    if not rows:
+            remedy, argument = f"Row numbers are whole numbers from {first}{most}.", {}
+            if text == "0" and first == 1:
+                remedy, argument = f"{remedy} Does the first row have the number 0?", {"argument": "first", "value": 0}
+            raise source.error(f"{text[:40]!r} is not the number of a row", remedy, line, **argument)
+        if found.setdefault(row, line) != line:
+            raise source.error(
+                f"row {text} is listed twice: line {found[row]:,} has it too", "List each row once.", line
+            )
+    if not found:
         raise source.error("it lists no rows", "Give a file with one row number per line.")
-    return np.array(rows, np.int64)
+    return np.array(list(found), np.int64)
 
 
 def read_split(train, test, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:

@@ -175,10 +175,10 @@ def _warn_of_repeated(source, noun, names):
     name, found = next(iter(repeated.items()))
     which = f"{noun}s {', '.join(map(str, found[:_SHOWN]))}{' and more' if len(found) > _SHOWN else ''}"
     first = f"{name[:40] + ('…' if len(name) > 40 else '')!r:.200} stands for the {which}"
-    if len(repeated) == 1:
-        source.warn(f"a {noun} name is not unique: {first}. Ids tell them apart.")
-    else:
-        source.warn(f"{len(repeated):,} {noun} names are not unique; {first}. Ids tell them apart.")
+    names_are = (
+        f"a {noun} name is not unique:" if len(repeated) == 1 else f"{len(repeated):,} {noun} names are not unique;"
+    )
+    source.warn(f"{names_are} {first}. Ids tell them apart.")
 
 
 def _some(shown) -> str:
