@@ -2,18 +2,13 @@
 
 import hashlib
 import os
-import sys
-from pathlib import Path
 
 import pytest
+from datasets.serving import File, serving
 
 from xmlcore.datasets.registry import fetch as module
 from xmlcore.datasets.registry.fetch import DownloadError, DownloadLimits, fetch
 from xmlcore.progress import Cancelled
-
-sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`
-
-from serving import File, serving  # noqa: E402
 
 CONTENT = os.urandom(50_000)
 QUICK = DownloadLimits(attempts=3, pause=0.01, connect=2.0, silence=0.5, total=30.0)

@@ -2,11 +2,10 @@
 
 import io
 import json
-import sys
 import zipfile
-from pathlib import Path
 
 import pytest
+from datasets.serving import File, serving
 
 from pages.shared import tasks
 from tests.pages.making import use
@@ -14,10 +13,6 @@ from tests.pages.small import small_data, xmlc
 from xmlcore import experiment
 from xmlcore.datasets.registry import downloaded, fetch
 from xmlcore.system import data_root
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "datasets"))  # for `import serving`
-
-from serving import File, serving  # noqa: E402
 
 
 @pytest.fixture
