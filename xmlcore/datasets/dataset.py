@@ -213,12 +213,8 @@ class Dataset:
         computed at the first use, in about 1 s per GB.
         """
         digest = hashlib.blake2b(_CONTENT_VERSION, digest_size=16)
-        for matrix, value_type in (
-            (self.X_train, "<f4"),
-            (self.Y_train, "?"),
-            (self.X_test, "<f4"),
-            (self.Y_test, "?"),
-        ):
+        matrices = (self.X_train, self.Y_train, self.X_test, self.Y_test)
+        for matrix, value_type in zip(matrices, ("<f4", "?") * 2):
             digest.update(np.array([*matrix.shape, matrix.nnz], dtype="<i8").tobytes())
             for array, kind in ((matrix.indptr, "<i8"), (matrix.indices, "<i4"), (matrix.data, value_type)):
                 digest.update(np.ascontiguousarray(array, dtype=kind).data)

@@ -28,19 +28,15 @@ class NewRows:
 
     def notes(self, feature_names: list[str] | None = None) -> list[str]:
         """Return sentences on the columns that are missing, unknown or not used."""
-        remarks, n_features = [], self.X.shape[1]
-        if self.missing.size:
+        remarks, n_missing, n_unknown = [], self.missing.size, len(self.unknown)
+        if n_missing:
             names = [f"feature {j}" if feature_names is None else feature_names[j] for j in self.missing[:_NAMED]]
-            count = "counts" if self.missing.size == 1 else "count"
-            listed = _some(names, self.missing.size)
-            remarks.append(
-                f"The file lacks {self.missing.size:,} of the model’s {n_features:,} features, which {count} as 0: "
-                f"{listed}."
-            )
-        if self.unknown:
-            columns = "column that is no feature" if len(self.unknown) == 1 else "columns that are no features"
-            listed = _some(self.unknown[:_NAMED], len(self.unknown))
-            remarks.append(f"The file has {len(self.unknown):,} {columns} of the model, and not used: {listed}.")
+            lacks = f"The file lacks {n_missing:,} of the model’s {self.X.shape[1]:,} features"
+            remarks.append(f"{lacks}, which {'counts' if n_missing == 1 else 'count'} as 0: {_some(names, n_missing)}.")
+        if n_unknown:
+            columns = "column that is no feature" if n_unknown == 1 else "columns that are no features"
+            listed = _some(self.unknown[:_NAMED], n_unknown)
+            remarks.append(f"The file has {n_unknown:,} {columns} of the model, and not used: {listed}.")
         if self.n_labels:
             remarks.append("The labels in the file are not used.")
         return remarks

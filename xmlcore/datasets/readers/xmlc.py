@@ -20,11 +20,10 @@ _SHOWN = 40  # largest number of bytes of a token that a message shows
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
-_HEADER = re.compile(rb"[ \t\r]*+([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
-_HEADER_OF_HALF = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
-_COMMA_HEADER = re.compile(
-    rb"[ \t\r]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"
-)
+_NUMBER, _END = rb"[ \t\r]*+([0-9]++)", rb"[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"  # of a header
+_HEADER = re.compile(_NUMBER + rb"[ \t]++([0-9]++)" * 2 + _END)
+_HEADER_OF_HALF = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)" + _END)
+_COMMA_HEADER = re.compile(_NUMBER + rb"[ \t]*+,[ \t]*+([0-9]++)" * 2 + _END)
 _BLANKS = frozenset(b" \t\r\n")
 NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."

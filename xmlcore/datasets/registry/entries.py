@@ -130,14 +130,7 @@ _CORDOBA_SETS = (
 def published() -> list[CatalogEntry]:
     """Return the published data sets, smaller ones first within each collection."""
     entries = []
-    for name, row, label, (
-        n_rows,
-        n_test,
-        n_features,
-        n_labels,
-        per_row,
-    ), citation, drive, checksum in _REPOSITORY_SETS:
-        sizes = (n_rows, n_test, n_features, n_labels)
+    for name, row, label, (*sizes, per_row), citation, drive, checksum in _REPOSITORY_SETS:
         entries.append(
             CatalogEntry(
                 name, _described(row, label, *sizes), "Downloaded once, from Google Drive.", REPOSITORY, row, label,
