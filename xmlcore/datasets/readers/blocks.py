@@ -153,13 +153,8 @@ def _with_hard_numbers(kernels, out, text, *places):
 class TextReader:
     """A run of the compiled parser of a format over a text, with arrays that hold all its values."""
 
-    kernels, least, most, remarks = (
-        None,
-        (),
-        (),
-        (),
-    )  # module; places in ``out`` of extremes, and of (count, first line)
-    allowed = ()  # what the parser may return of a block that is not the last one, beside OK
+    kernels, allowed = None, ()  # module of the parser, and what it may return of a block beside OK
+    least, most, remarks = (), (), ()  # places in ``out`` of extremes, and of a count and the first line that it counts
 
     def __init__(self, text: np.ndarray | LargeText, start: int, first_line: int):
         self.text, self.start, self.first_line = text, start, first_line

@@ -95,9 +95,8 @@ def read_new_rows(
     progress = to_progress(progress)
     n_features = check_count(n_features, "n_features", most=INT32_MAX)
     first_index = check_count(first_index, "first_index", 0, 1)
-    for noun, names, count in (("feature", feature_names, n_features), ("label", label_names, None)):
-        if names is not None and count is not None and len(names) != count:
-            raise ValueError(f"{noun}_names has {len(names)} names, but there are {count} {noun}s")
+    if feature_names is not None and len(feature_names) != n_features:
+        raise ValueError(f"feature_names has {len(feature_names)} names, but there are {n_features} features")
     options = ReadOptions(first_index=first_index, leave_out=True, known=frozenset(feature_names or ()))
     rows = parse(NamedSource(source, name, max_bytes), options, progress)
     n_labels = 0 if rows.Y is None or not rows.Y.nnz else rows.Y.shape[1]

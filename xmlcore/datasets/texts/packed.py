@@ -17,7 +17,8 @@ def unpacked(content: np.ndarray, ends: np.ndarray) -> list[str]:
     fit = content.dtype == np.uint8 and ends.dtype == np.int64 and content.ndim == ends.ndim == 1
     if not fit or (ends.size and (ends[0] < 0 or (np.diff(ends) < 0).any())):
         raise ValueError("the arrays of texts do not fit together")
-    if (int(ends[-1]) if ends.size else 0) != content.size:
-        raise ValueError(f"the texts should have {int(ends[-1]) if ends.size else 0} bytes, but have {content.size}")
+    total = int(ends[-1]) if ends.size else 0
+    if total != content.size:
+        raise ValueError(f"the texts should have {total} bytes, but have {content.size}")
     whole, stops = memoryview(content), memoryview(ends)  # without copies
     return [str(whole[a:b], "utf-8", "surrogatepass") for a, b in zip(chain([0], stops), stops)]
