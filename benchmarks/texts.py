@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.library import command, files, machine, tables
 from xmlcore import PLT
 from xmlcore.datasets import TextVectorizer, read_texts
-from xmlcore.datasets.texts.text_datasets import label_matrix
+from xmlcore.datasets.readers.label_cells import label_matrix
 from xmlcore.models.base import warm_up
 
 RESULT = files.RESULTS / "texts.json"

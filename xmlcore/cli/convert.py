@@ -8,8 +8,9 @@ from xmlcore import datasets
 from xmlcore.cli.data import FORMATS, are_documents, document_options, labels_of, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, as_json, note
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
+from xmlcore.datasets.readers.label_cells import label_matrix
 from xmlcore.datasets.readers.sources import ending_of
-from xmlcore.datasets.texts.text_datasets import label_matrix, note_on_features
+from xmlcore.datasets.texts.text_datasets import note_on_features
 
 _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", ".svm": "svmlight",
               ".svmlight": "svmlight", ".libsvm": "svmlight", ".ft": "fasttext"}  # fmt: skip

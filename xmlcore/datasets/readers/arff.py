@@ -182,11 +182,7 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
     kinds = np.array([type.kind for type in header.types])
     binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
     type_of = header.type_of
-    is_label = np.zeros(type_of.size, bool)
-    is_label[chosen] = True
-    wrong = np.flatnonzero(is_label & ~binary[type_of])
-    if wrong.size:
-        a = int(wrong[0])
+    for a in [a for a in sorted(chosen) if not binary[type_of[a]]][:1]:
         type = header.type(a)
         has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"

@@ -294,10 +294,16 @@ def listed(cells, lines, source, column, like) -> tuple[sp.csr_array, list[str],
     known = distinct_names(reader.names)
     sets = [{known.get(label, label) for label in row} for row in rows]
     names = sorted(set().union(*sets))
-    number = {name: j for j, name in enumerate(names)}
-    indptr = np.cumsum([0, *map(len, sets)])
-    indices = np.array([j for row in sets for j in sorted(number[name] for name in row)], np.int32)
-    return canonical_csr(indptr, indices, np.ones(indices.size, bool), len(names)), names, reader
+    return label_matrix(sets, names), names, reader
+
+
+def label_matrix(label_lists, names: list[str]) -> sp.csr_array:
+    """Return lists of label names as a matrix of bool, with a column for each of ``names``."""
+    ids = {name: i for i, name in enumerate(names)}
+    rows = [sorted({ids[name] for name in row}) for row in label_lists]
+    indptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
+    return canonical_csr(indptr, indices, np.ones(indices.size, bool), len(names))
 
 
 def _clean(label: str) -> str:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from inspect import signature
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, InputError
+from xmlcore.datasets.readers.label_cells import label_matrix
 from xmlcore.datasets.readers.reading import name_of
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.datasets.splits import chosen_rows
@@ -156,12 +156,3 @@ def note_on_features(vectorizer: TextVectorizer) -> str:
     letters = "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
     of = "words" if vectorizer.analyzer_ == "words" else letters
     return f"Features are tf-idf weights of {of}, made{how} from the {vectorizer.n_rows_:,} training texts."
-
-
-def label_matrix(label_lists, names: list[str]) -> sp.csr_array:
-    """Return lists of label names as a matrix of bool, with a column for each of ``names``."""
-    ids = {name: i for i, name in enumerate(names)}
-    rows = [sorted({ids[name] for name in row}) for row in label_lists]
-    indptr = np.append(0, np.cumsum([len(row) for row in rows], dtype=np.int64))
-    indices = np.fromiter((j for row in rows for j in row), np.int32, int(indptr[-1]))
-    return sp.csr_array((np.ones(indices.size, bool), indices, indptr), shape=(len(rows), len(names)))
