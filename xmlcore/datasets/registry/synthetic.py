@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore._kernels import synthetic as kernels
 from xmlcore._kernels.rng import permutation
 from xmlcore._kernels.synthetic import Problem, Zipf
 from xmlcore.arrays import pointers
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.readers.rows import canonical_csr
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import effective_jobs
@@ -220,17 +220,9 @@ def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
     run_tasks(fill, tasks, [end - start for _, start, end, _ in tasks], n_jobs, progress, PHASE, "blocks of rows")
     matrices = []
     for label_ptr, labels, feature_ptr, features, values in parts:
-        n = label_ptr.size - 1
-        matrices.append(_csr(values, features, feature_ptr, (n, problem.feature_ids.size)))
-        matrices.append(_csr(np.ones(labels.size, bool), labels, label_ptr, (n, problem.label_ids.size)))
+        matrices.append(canonical_csr(feature_ptr, features, values, problem.feature_ids.size))
+        matrices.append(canonical_csr(label_ptr, labels, np.ones(labels.size, bool), problem.label_ids.size))
     return matrices
-
-
-def _csr(data, indices, indptr, shape):
-    """Return a CSR matrix, with int32 pointers where they suffice."""
-    if data.size <= INT32_MAX:
-        indptr = indptr.astype(np.int32)
-    return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def _size_table(mean, spread, most):
