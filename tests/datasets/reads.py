@@ -14,17 +14,23 @@ TEXT = b"3 4 3\n0,2 0:1 3:0.5\n 1:2\n1\n"
 EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
 
 
-def read(content, **options):
-    X, Y, feature_names, label_names = read_matrix(content, **options)
-    assert feature_names is None
-    assert label_names is None
+def read_named(content, **options):
+    """Return X and Y as lists, and the names, after a look at their form."""
+    X, Y, *names = read_matrix(content, **options)
     assert (X.dtype, Y.dtype) == (np.float32, bool)
-    for matrix in (X, Y):
+    for matrix, named in zip((X, Y), names):
         assert matrix.indptr.dtype == matrix.indices.dtype == np.int32  # one type, or scipy's own functions fail
         matrix.has_canonical_format = matrix.has_sorted_indices = None
         del matrix._has_canonical_format, matrix._has_sorted_indices
-        assert matrix.has_canonical_format
-    return X.toarray().tolist(), Y.toarray().astype(int).tolist()
+        assert matrix.has_canonical_format and matrix.data.all()
+        assert named is None or len(named) == matrix.shape[1]
+    return X.toarray().tolist(), Y.toarray().astype(int).tolist(), *names
+
+
+def read(content, **options):
+    *found, feature_names, label_names = read_named(content, **options)
+    assert feature_names is None and label_names is None
+    return tuple(found)
 
 
 def failure(content, **options):

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from datasets.reads import failure, warned
+from datasets.reads import failure, read_named, warned
 
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
@@ -38,17 +38,7 @@ def head(*attributes, relation="a"):
 
 
 def read(content, **options):
-    """Return X and Y as lists, and the names."""
-    content = content.encode() if isinstance(content, str) else content
-    matrix, labels, feature_names, label_names = read_matrix(content, **options)
-    assert (matrix.dtype, labels.dtype) == (np.float32, bool)
-    for each in (matrix, labels):
-        del each._has_canonical_format
-        each.has_sorted_indices = None
-        del each._has_sorted_indices
-        assert each.has_canonical_format and each.data.all()
-    assert (len(feature_names), len(label_names)) == (matrix.shape[1], labels.shape[1])
-    return matrix.toarray().tolist(), labels.toarray().astype(int).tolist(), feature_names, label_names
+    return read_named(content.encode() if isinstance(content, str) else content, **options)
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*(no row has|every row has):xmlcore.datasets.DatasetWarning")

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from datasets.reads import failure, warned
+from datasets.reads import failure, read_named, warned
 
 from xmlcore.datasets import read_dataset, read_matrix, read_new_rows
 from xmlcore.datasets.readers import table_cells
@@ -18,10 +18,8 @@ NAMES = (["width", "height"], ["red", "blue"])
 
 
 def read(content, labels=-2, **options):
-    X, Y, *names = read_matrix(content, labels=labels, **options)
-    assert (X.dtype, Y.dtype, X.indices.dtype, Y.indices.dtype) == (np.float32, bool, np.int32, np.int32)
-    assert X.has_canonical_format and Y.has_canonical_format
-    return (X.toarray().tolist(), Y.toarray().astype(int).tolist()), tuple(names)
+    *values, feature_names, label_names = read_named(content, labels=labels, **options)
+    return tuple(values), (feature_names, label_names)
 
 
 @pytest.mark.parametrize("content", [
