@@ -138,8 +138,7 @@ def look(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
         form = RecordForm("lines", ("1",), header=False, delimiter="\n", quoted=False, encoding=asked.encoding)
         guess, values = _guess(form, [])
         return replace(guess, text="1"), values
-    form, rows = _look_at_folder(source, asked) or _look_at_parquet(source, asked) or _look_at_text(source, asked)
-    return _guess(form, _first(source, form) if rows is None else rows)
+    return _guess(*(_look_at_folder(source, asked) or _look_at_parquet(source, asked) or _look_at_text(source, asked)))
 
 
 def _look_at_folder(source, asked):
@@ -161,7 +160,7 @@ def _look_at_parquet(source, asked):
     with records.open_parquet(source) as file:
         form = RecordForm("parquet", tuple(file.schema_arrow.names))
     _rewind(source)
-    return form, None
+    return form, _first(source, form)
 
 
 def _look_at_text(source, asked):

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -297,22 +297,17 @@ def opened_folder(source: NamedSource):
 
     It is the sizes of files by name, a function that reads one, and the names of those that systems have added.
     """
-    if source.is_path and os.path.isdir(source.given):
-        root = Path(source.given)
-        found = (path for path in sorted(root.rglob("*")) if path.is_file())
-        sizes = {path.relative_to(root).as_posix(): path.stat().st_size for path in found}
-        names, added = _without_added(sizes)
-        yield (names, lambda name: (root / name).read_bytes(), added) if is_folder(names) else None
-        return
-    with source.archive() as archive:
-        files = () if archive is None else archive.infolist()
-        names, added = _without_added({file.filename: file.file_size for file in files if file.filename[-1:] != "/"})
-        yield (names, archive.read, added) if is_folder(names) else None
-
-
-def _without_added(sizes: dict) -> tuple[dict, list]:
-    added = {name: size for name, size in sizes.items() if ADDED.search(name)}
-    return {name: size for name, size in sizes.items() if name not in added}, list(added)
+    root = Path(source.given) if source.is_path and os.path.isdir(source.given) else None
+    with nullcontext() if root else source.archive() as archive:
+        if root:
+            found = {path.relative_to(root).as_posix(): path for path in sorted(root.rglob("*")) if path.is_file()}
+            sizes = {name: path.stat().st_size for name, path in found.items()}
+        else:
+            files = () if archive is None else archive.infolist()
+            sizes = {file.filename: file.file_size for file in files if file.filename[-1:] != "/"}
+        names = {name: size for name, size in sizes.items() if not ADDED.search(name)}
+        read = (lambda name: found[name].read_bytes()) if root else getattr(archive, "read", None)
+        yield (names, read, [name for name in sizes if name not in names]) if is_folder(names) else None
 
 
 def is_folder(names) -> bool:
