@@ -27,6 +27,7 @@ class LabelReader:
         before = [None] * len(columns) if like is None else like.cells
         self.cells = [LabelCells(source, repr(column), separator, *of) for column, *of in zip(columns, before)]
         self._kept = {}  # each name once in memory
+        self._first = {}  # where each label stands first
         self._without = self._twice = None  # place of the first document without labels, and with a label twice
         self._n_without = self._n_twice = 0
 
@@ -37,6 +38,8 @@ class LabelReader:
         else:
             found = [label for cells, value in zip(self.cells, values) for label in cells.read(value, place)]
         labels = list(dict.fromkeys(self._kept.setdefault(label, label) for label in found))
+        for label in labels:
+            self._first.setdefault(label, place)
         if not labels:
             self._n_without += 1
             self._without = self._without or place
@@ -45,12 +48,12 @@ class LabelReader:
             self._twice = self._twice or place
         return labels
 
-    def finish(self, rows: list[list[str]], first: dict[str, RecordPlace]) -> None:
-        """Put names in the place of URIs, in all rows, and warn of what is unusual; ``first``: where each label is."""
+    def finish(self, rows: list[list[str]]) -> None:
+        """Put names in the place of URIs, in all rows, and warn of what is unusual."""
         for row, word in (gone for cells in self.cells for gone in cells.finish()):
             rows[row] = [label for label in rows[row] if label != word]
-            first.pop(word, None)
-        names = self._names(first)
+            self._first.pop(word, None)
+        names = self._names()
         if names:
             for row in rows:
                 row[:] = dict.fromkeys(names.get(label, label) for label in row)
@@ -61,8 +64,9 @@ class LabelReader:
             of = of_many(self._n_twice, total, "document", self._twice)
             self._source.warn(f"{of} listed with a label more than once, which counts once")
 
-    def _names(self, first) -> dict[str, str]:
+    def _names(self) -> dict[str, str]:
         """Return the names of labels by what is written, those that have one; two of one name get their URIs, too."""
+        first = self._first
         if self._vocabulary is not None:
             known = {label: self._vocabulary[label] for label in first if label in self._vocabulary}
             written = set(self._vocabulary.values())

@@ -145,7 +145,7 @@ def _read(source, looked, text, labels, separator, names, max_documents, progres
     names = names if names is None or isinstance(names, dict) else read_vocabulary(names)
     reader = LabelReader(source, label_columns, separator, binary, names, like)
 
-    texts, rows, first, n_empty, empty = [], [], {}, 0, None
+    texts, rows, n_empty, empty = [], [], 0, None
     n_texts = len(text_columns)
     for place, found in records(source, guess.form, (*text_columns, *label_columns), progress):
         parts = [_text_of(value, column, place) for value, column in zip(found, text_columns)]
@@ -154,16 +154,13 @@ def _read(source, looked, text, labels, separator, names, max_documents, progres
             n_empty, empty = n_empty + 1, empty or place
         texts.append(whole)
         rows.append(reader.read(found[n_texts:], place))
-        for each in rows[-1]:
-            if each not in first:
-                first[each] = place
         if len(texts) == max_documents:
             break
     if not texts:
         raise source.error("it has no documents", "Give a file with at least one.")
     if n_empty:
         source.warn(f"{of_many(n_empty, len(texts), 'text', empty)} empty and will have no features")
-    reader.finish(rows, first)
+    reader.finish(rows)
     if guess.format == "folder":
         warn_of_files_left_out(source)
     return texts, rows, reader
