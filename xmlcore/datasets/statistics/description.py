@@ -10,7 +10,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import drift, used_columns
 from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law, imbalance
 from xmlcore.datasets.statistics.pairs import label_pairs
-from xmlcore.datasets.statistics.rows import duplicates, row_hashes
+from xmlcore.datasets.statistics.rows import duplicates, label_sets
 from xmlcore.first_use import pd
 from xmlcore.metrics import inverse_propensity
 from xmlcore.metrics.buckets import BUCKETS, label_buckets, most_frequent_first
@@ -96,7 +96,7 @@ def describe(dataset: Dataset) -> Description:
         irlbl=irlbl, scumble=scumble
     )
     summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
-    summary |= _label_sets(dataset, sizes) | of_labels
+    summary |= _label_sets(dataset) | of_labels
     in_train, used = used_columns(dataset.X_train), used_columns(dataset.X_train, dataset.X_test)
     summary |= {
         "n_features_never_used": dataset.n_features - used.size,
@@ -174,16 +174,15 @@ def _buckets(train_rows_of_label, bucket_of_label):
     return statistics
 
 
-def _label_sets(dataset, sizes):
-    filled = np.concatenate([sizes["labels", "train"], sizes["labels", "test"]]) > 0
-    hashes = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
-    _, rows = np.unique(hashes[filled], return_counts=True)
-    different = rows.size + bool((~filled).any())
+def _label_sets(dataset):
+    rows = label_sets(dataset)["rows"].to_numpy()
+    n_rows = dataset.n_train + dataset.n_test
+    different = rows.size + int(rows.sum() < n_rows)  # the empty one, too
     return {
         "n_label_sets": int(rows.size),
         "n_label_sets_once": int(np.count_nonzero(rows == 1)),
         "label_set_max": int(rows.max(initial=0)),
-        "diversity": different / filled.size,
+        "diversity": different / n_rows,
         "tcs": float(np.log(dataset.n_features) + np.log(dataset.n_labels) + np.log(different)),
     }
 
