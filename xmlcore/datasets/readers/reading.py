@@ -246,7 +246,8 @@ def assembled(
     files, name, options=_USUAL, max_bytes=None, progress=silent, split=None, test_size=0.2, random_state=0
 ) -> Dataset:
     """Return the data set of files by their roles, which are arguments of :func:`read_dataset` or files of a split."""
-    parts = _read_parts(files, options, max_bytes, progress)
+    sources = named_parts(files["train"], files.get("test"), split, max_bytes)
+    parts = _read_parts(sources, files, options, progress)
     progress("Putting the data set together", 0.0)
     names = _join(parts, files, options.first_index, max_bytes)
     rows, notes = _split(parts, files, split, test_size, random_state)
@@ -261,10 +262,6 @@ def assembled(
 def _files(train: NamedSource, given: dict, split) -> dict:
     """Return the files of a data set by their roles: those in one archive, and those that are given."""
     given = {role: file for role, file in given.items() if file is not None}
-    if split is not None and "test" in given:
-        raise InputError(
-            "row numbers choose the test rows, and there is a test file", "Leave one out.", argument="split"
-        )
     inside = archived.opened(train)
     if {"test", "train_rows"} & set(inside) and (split is not None or "test" in given):
         remedy = "Give neither row numbers nor a test file."
@@ -275,12 +272,20 @@ def _files(train: NamedSource, given: dict, split) -> dict:
     return files
 
 
-def _read_parts(files, options, max_bytes, progress) -> list:
-    """Return the rows of the training file, and of the test file if there is one."""
-    sources = [NamedSource(files[part], max_bytes=max_bytes) for part in ("train", "test") if part in files]
+def named_parts(train, test, split, max_bytes=None) -> list[NamedSource]:
+    """Return the sources of the training rows, and of the test rows if there are some, by different names."""
+    if split is not None and test is not None:
+        found = "row numbers choose the test rows, and there is a test file"
+        raise InputError(found, "Leave one out.", argument="split")
+    sources = [NamedSource(given, max_bytes=max_bytes) for given in (train, test) if given is not None]
     if len({source.name for source in sources}) < len(sources):
         for source, part in zip(sources, ("training", "test")):
             source.name += f" ({part})"
+    return sources
+
+
+def _read_parts(sources, files, options, progress) -> list:
+    """Return the rows of the training file, and of the test file if there is one."""
     options = options._replace(labels=files.get("labels"))
     parts = [read_rows(sources[0], options, part_of(progress, 0.0, 1.0, phase="Reading the training rows"))]
     if len(sources) == 2:

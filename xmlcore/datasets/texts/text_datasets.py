@@ -6,10 +6,9 @@ from inspect import signature
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError, InputError
+from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.label_cells import label_matrix
-from xmlcore.datasets.readers.reading import name_of
-from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.datasets.readers.reading import name_of, named_parts
 from xmlcore.datasets.splits import chosen_rows
 from xmlcore.datasets.texts.reading import read_like, read_texts
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
@@ -65,13 +64,7 @@ def read_text_dataset(
         See :func:`read_texts`, :func:`split_rows` and :class:`TextVectorizer`.
     """
     progress = to_progress(progress)
-    if split is not None and test is not None:
-        raise InputError(
-            "row numbers choose the test rows, and there is a test file", "Leave one out.", argument="split"
-        )
-    labels = [NamedSource(source).name for source in ((train,) if test is None else (train, test))]
-    if len(set(labels)) < len(labels):
-        labels = [f"{labels[0]} (training)", f"{labels[1]} (test)"]
+    labels = [source.name for source in named_parts(train, test, split)]
     reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
     options = signature(read_texts).bind(train, **read_options, name=labels[0], progress=reading)
     options.apply_defaults()
