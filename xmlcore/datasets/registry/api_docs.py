@@ -332,13 +332,10 @@ def load(entry, progress):
     from xmlcore.datasets.saved import as_plain, from_plain
 
     key = artifact_key(KIND, {}, made_from())
-    if store.exists(KIND, key):
-        try:
-            dataset = from_plain(store.load(KIND, key))
-            progress("Reading documentation", 1.0, "from the cache")
-            return dataset
-        except store.StoreError:
-            pass  # the artifact is damaged
+    with contextlib.suppress(store.StoreError):  # there is none yet, or it is damaged
+        dataset = from_plain(store.load(KIND, key))
+        progress("Reading documentation", 1.0, "from the cache")
+        return dataset
     dataset = build(progress)
     store.save(KIND, key, as_plain(dataset), name=entry.name)
     return dataset
