@@ -54,17 +54,13 @@ def split_docstring(doc: str) -> tuple[str, list[str]] | None:
     underlines = [i for i, line in enumerate(lines) if line.startswith(("---", "===")) and _UNDERLINE.fullmatch(line)]
     headings = [i - 1 for i in underlines if i and lines[i - 1] and not lines[i - 1][0].isspace()]
     kept, names, start = [], [], 0
-    has_section = False
-    for position, i in enumerate(headings):
-        if lines[i].strip().rstrip(":") != "Parameters":
-            continue
-        has_section = True
-        end = headings[position + 1] if position + 1 < len(headings) else len(lines)
-        kept += lines[start:i]
-        start = end
-        for line in lines[i + 2 : end]:
-            names += _listed(line)
-    if not has_section:
+    for i, end in zip(headings, [*headings[1:], len(lines)]):
+        if lines[i].strip().rstrip(":") == "Parameters":
+            kept += lines[start:i]
+            start = end
+            for line in lines[i + 2 : end]:
+                names += _listed(line)
+    if not start:
         return None
     return _DRAWN.sub("array([...])", "\n".join(kept + lines[start:])), list(dict.fromkeys(names))
 
