@@ -93,7 +93,7 @@ def test_counts_from_the_data_work_for_two_files():
     with warnings.catch_warnings(record=True, action="always") as caught:
         X, Y, _, _ = read_matrix(b"9 1\n0:1\n3:1\n", labels=b"9 1\n1:1\n\n", counts="data")
     assert (X.shape, Y.shape) == ((2, 4), (2, 2))
-    assert "the header promises 9 rows and 1 features, but there are 2 and 4" in str(caught[0].message)
+    assert "the header promises 9 rows, but there are 2; 1 features, but there are 4" in str(caught[0].message)
 
 
 def test_errors_of_counts_name_the_greatest_id():

@@ -4,6 +4,7 @@ XMLC may be in two files, with the features of the rows in one (``N D``, then ``
 """
 
 import re
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -101,11 +102,9 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     if options.known is not None:
         is_half = len(sizes_in_header(head_of(text), source) or ()) == 2
     if isinstance(text, LargeText):
-        try:
-            if not is_half:
+        if not is_half:
+            with suppress(NotInBlocks):
                 return _parse(text.head, source, options, text)
-        except NotInBlocks:
-            pass
         text = text.whole()
     return _parse_features(text, source, options) if is_half else _parse(text, source, options)
 
@@ -120,7 +119,9 @@ def _parse(text, source, options, large=None):
     if status in _OTHER_SIZES and options.counts == "data" and promise.line is not None:
         reader, status = _read_without_counts(reader, promise.n_rows, source)
         if status == kernels.OK:
-            _warn_of_counts(reader.out, source, promise)
+            out = reader.out
+            found = out[kernels.ROWS], out[kernels.MAX_FEATURE] + 1, out[kernels.MAX_LABEL] + 1
+            _warn_of_counts(promise, found, ("rows", "features", "labels"), source)
             promise = _Promise()
     if status != kernels.OK:
         raise _Stop(reader, status, source, promise).error()
@@ -218,14 +219,11 @@ def _read_without_counts(reader, n_rows, source):
     return reader, status
 
 
-def _warn_of_counts(out, source, promise):
-    found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
-    differ = [
-        f"{promised:,} {noun}, but there are {seen:,}"
-        for noun, promised, seen in zip(("rows", "features", "labels"), promise, found)
-        if promised != seen
-    ]
-    source.warn(f"the header promises {'; '.join(differ)}. The numbers of the data are taken.")
+def _warn_of_counts(promise, found, nouns, source):
+    counts = [each for each in zip(nouns, promise, found) if each[1] != each[2]]
+    if counts:
+        differ = "; ".join(f"{promised:,} {noun}, but there are {seen:,}" for noun, promised, seen in counts)
+        source.warn(f"the header promises {differ}. The numbers of the data are taken.")
 
 
 def _warn_of_repeats(counts, source):
@@ -296,10 +294,9 @@ def _run_half(text, source, noun, n_rows, options):
         raise _Stop(reader, status, source, promise, noun).error()
     if header_line is None:
         width = 1 + int(max(reader.out[kernels.MAX_FEATURE], reader.out[kernels.MAX_LABEL]))
-        found = int(reader.out[kernels.ROWS]), width
-        if header is not None and found != (said := (int(header[1]), int(header[2]))):
-            promises = f"the header promises {said[0]:,} rows and {said[1]:,} {noun}s"
-            source.warn(f"{promises}, but there are {found[0]:,} and {found[1]:,}, which are taken")
+        if header is not None:
+            found = int(reader.out[kernels.ROWS]), width
+            _warn_of_counts(map(int, header.groups()), found, ("rows", f"{noun}s"), source)
     return reader, header_line, width
 
 
