@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from xmlcore import arrays
 from xmlcore.datasets.statistics import pairs
-from xmlcore.datasets.statistics.pairs import cooccurrence, label_pairs
+from xmlcore.datasets.statistics.pairs import label_pairs
 
 
 def dense_pairs(Y):
@@ -78,11 +78,6 @@ def test_exclusions_that_might_come_after_others_are_not_listed(monkeypatch):
     odds = np.sqrt(np.array([9, 8, 7, 3]) / (33 - np.array([9, 8, 7, 3])))
     sure = [-odds[a] * odds[b] for a, b in ((0, 1), (0, 2), (1, 2)) if odds[a] * odds[b] >= odds[0] * odds[3]]
     np.testing.assert_allclose(found["phi"], sorted(sure), atol=1e-9)
-
-
-def test_cooccurrence_counts_rows_with_both():
-    Y = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
-    np.testing.assert_array_equal(cooccurrence(sp.csr_array(Y), [1, 0]), [[3, 2], [2, 2]])
 
 
 def test_data_without_labels_have_no_pairs():

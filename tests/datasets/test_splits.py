@@ -89,14 +89,6 @@ def test_rows_that_move_hurt_the_labels_less_than_others_would():
     assert distance(Y, moved, 2) < 0.9 * distance(Y, at_random, 2)
 
 
-@pytest.mark.parametrize(
-    ("n", "shares", "sizes"),
-    [(10, (0.5, 0.5), [5, 5]), (7, (0.5, 0.5), [4, 3]), (5, [0.2] * 5, [1] * 5), (4, (0.9, 0.05, 0.05), [4, 0, 0])],
-)
-def test_whole_sizes_sum_to_all_rows(n, shares, sizes):
-    assert splits.whole_sizes(n, shares).tolist() == sizes
-
-
 def test_parts_depend_on_the_seed():
     Y = labels()
     assert (stratified_parts(Y, (0.5, 0.5), 1) == stratified_parts(Y, (0.5, 0.5), 1)).all()
