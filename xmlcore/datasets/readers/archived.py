@@ -12,15 +12,16 @@ from xmlcore.datasets.readers.sources import NamedSource, files_in, reading_zip
 _DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")  # endings of files with rows
 _ABOUT = ("readme", "license", "licence", "xf.", "yf.")  # beginnings of names of files about the data
 _PACKED = (".gz", ".bz2", ".xz")
-_TRAIN, _TEST = r"(?:^|.*[^a-z])(?:train|training|trn)(?:[^a-z]|$)", r"(?:^|.*[^a-z])(?:test|tst)(?:[^a-z]|$)"
-_X, _Y = r".*(?:^|[^a-z])x_?xf?\.txt", r".*(?:^|[^a-z])x_?y\.txt"
-# Names of files by their roles: rows of both parts, row numbers of both, features alone and labels alone such as
-# trn_X_Xf.txt and trn_X_Y.txt, and files with a name per line, as the dashboard writes them.
-_PARTS = {"train": _TRAIN, "test": _TEST}
-_SPLIT = {"train_rows": r".*tr(ain)?_?split", "test_rows": r".*te?st_?split"}
-_HALVES = {"train": f"(?={_TRAIN}){_X}", "labels": f"(?={_TRAIN}){_Y}"}
-_HALVES |= {"test": f"(?={_TEST}){_X}", "test_labels": f"(?={_TEST}){_Y}"}
-_NAMES = {"label_names": r"labels?([_-]names?)?\.txt$", "feature_names": r"features?([_-]names?)?\.txt$"}
+_TRAIN = re.compile(r"(^|[^a-z])(train|training|trn)([^a-z]|$)")
+_TEST = re.compile(r"(^|[^a-z])(test|tst)([^a-z]|$)")
+_X, _Y = re.compile(r"(^|[^a-z])x_?xf?\.txt"), re.compile(r"(^|[^a-z])x_?y\.txt")
+# What the names of files with a role have: rows of both parts, row numbers of both, features alone and labels alone
+# such as trn_X_Xf.txt and trn_X_Y.txt, and files with a name per line, as the dashboard writes them.
+_PARTS = {"train": [_TRAIN], "test": [_TEST]}
+_SPLIT = {"train_rows": [re.compile(r"tr(ain)?_?split")], "test_rows": [re.compile(r"te?st_?split")]}
+_HALVES = {"train": [_TRAIN, _X], "labels": [_TRAIN, _Y], "test": [_TEST, _X], "test_labels": [_TEST, _Y]}
+_NAMES = {"label_names": [re.compile(r"^labels?([_-]names?)?\.txt$")]}
+_NAMES |= {"feature_names": [re.compile(r"^features?([_-]names?)?\.txt$")]}
 
 
 class ArchiveMember(io.BytesIO):
@@ -50,7 +51,7 @@ def roles(names) -> dict[str, str]:
     if len(found) == len(data) == 4:
         return lists | found
     split = _only(_SPLIT, data)
-    rows = {name: file for name, file in data.items() if not any(re.match(rule, file) for rule in _SPLIT.values())}
+    rows = {name: file for name, file in data.items() if not any(rule.search(file) for [rule] in _SPLIT.values())}
     found = _only(_PARTS, rows)
     if len({*found.values()}) < 2:
         if len(rows) != 1 or len(split) not in (0, 2) or len(split) != len(data) - 1:
@@ -65,9 +66,12 @@ def roles(names) -> dict[str, str]:
 
 
 def _only(rules, named) -> dict[str, str]:
-    """Return by role the file whose name fits the rule of the role, if there is exactly one."""
-    fitting = {role: [name for name, file in named.items() if re.match(rule, file)] for role, rule in rules.items()}
-    return {role: files[0] for role, files in fitting.items() if len(files) == 1}
+    """Return by role the file whose name has all that the role needs, if there is exactly one."""
+    found = {}
+    for role, needed in rules.items():
+        files = [name for name, file in named.items() if all(rule.search(file) for rule in needed)]
+        found |= {role: files[0]} if len(files) == 1 else {}
+    return found
 
 
 def _roles_in(archive) -> dict[str, str]:
