@@ -189,25 +189,37 @@ class _Download:
             return {}
         return known if isinstance(known, dict) and known.get("url") == url else {}
 
-    def _receive(self, url, response, done, known):
-        """Write what a response sends, after checking that it is the file or the rest of the file."""
-        _check_status(url, response, done, self._forget)
+    def _begin(self, url, response, done, known) -> tuple[int | None, int]:
+        """Return the size of the file, if it is known, and how much of it is there; raise if the rest does not come."""
+        status, headers = response.status_code, response.headers
+        if status == 416:
+            self._forget()
+            raise _FailureError(f"{_host(url)} cannot continue the file")
+        if status in (408, 425, 429) or status >= 500:
+            wait = headers.get("Retry-After", "")
+            wait = min(float(wait), 60.0) if wait.isdecimal() else 0.0
+            raise _FailureError(f"{_host(url)} answered {status} {response.reason}", wait)
+        if status not in (200, 206) or (status == 206 and not done):
+            raise DownloadError(f"{_host(url)} answered {status} {response.reason} for {url}.")
         total, start = _extent(response)
-        if response.status_code == 206 and (start != done or total != known.get("total")):
+        if status == 206 and (start != done or total != known.get("total")):
             self._forget()
             raise _FailureError(f"{_host(url)} has another file than before")
-        if response.status_code != 206:
-            done = 0
-        if "text/html" in response.headers.get("Content-Type", "").lower():
+        if "text/html" in headers.get("Content-Type", "").lower():
             raise DownloadError(_web_page(url))
+        done = done if status == 206 else 0
         if total is not None and total > self.max_bytes:
             raise DownloadError(f"The file has {wording.size(total)}, more than {wording.size(self.max_bytes)}.")
         if total is not None and total - done > (free := shutil.disk_usage(self.part.parent).free):
             raise DownloadError(f"The file has {wording.size(total)}, but the disk has {wording.size(free)} left.")
-        headers = response.headers
         etag = headers.get("ETag", "")
         validator = headers.get("Last-Modified") if etag.startswith("W/") or not etag else etag
         self.note.write_text(json.dumps({"url": url, "validator": validator, "total": total}), encoding="utf-8")
+        return total, done
+
+    def _receive(self, url, response, done, known):
+        """Write what a response sends, after checking that it is the file or the rest of the file."""
+        total, done = self._begin(url, response, done, known)
         with open(self.part, "ab" if done else "wb") as stream:
             for piece in response.iter_content(_CHUNK):
                 if done == 0 and piece.lstrip().lower().startswith(_PAGE_BEGINS):
@@ -228,20 +240,6 @@ class _Download:
     def _forget(self):
         self.part.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
-
-
-def _check_status(url, response, done, forget):
-    """Raise unless the server sends the file; ``forget()`` deletes a part that the server cannot continue."""
-    status = response.status_code
-    if status == 416:
-        forget()
-        raise _FailureError(f"{_host(url)} cannot continue the file")
-    if status in (408, 425, 429) or status >= 500:
-        wait = response.headers.get("Retry-After", "")
-        wait = min(float(wait), 60.0) if wait.isdecimal() else 0.0
-        raise _FailureError(f"{_host(url)} answered {status} {response.reason}", wait)
-    if status not in (200, 206) or (status == 206 and not done):
-        raise DownloadError(f"{_host(url)} answered {status} {response.reason} for {url}.")
 
 
 def _extent(response) -> tuple[int | None, int]:
