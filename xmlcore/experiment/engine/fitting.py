@@ -54,12 +54,8 @@ class WatchedTraining:
 @contextlib.contextmanager
 def watched(compile_s: float = 0.0):
     """Measure time and memory of what is done meanwhile, and collect its warnings."""
-    watch, usage, start, worked = (
-        WatchedTraining(compile_s=compile_s),
-        Usage(),
-        time.perf_counter(),
-        time.process_time(),
-    )
+    watch, usage = WatchedTraining(compile_s=compile_s), Usage()
+    start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True, action="always") as caught:
         yield watch
     watch.seconds, watch.cpu_seconds = time.perf_counter() - start, time.process_time() - worked

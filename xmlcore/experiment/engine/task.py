@@ -84,24 +84,19 @@ class Task:
     input or a parameter that the kind does not have or accept raises ValueError or TypeError.
     """
 
-    kind: ClassVar[str]
-    """Name of the kind in :data:`KINDS`."""
-    folder: ClassVar[str]
-    """Kind of artifact in the store: the folder with results of this kind of task."""
-    result: ClassVar[type]
-    """Dataclass that :meth:`load` returns; its fields are the names in the kept dict."""
-    version: ClassVar[int] = 1
-    """The author of the kind adds 1 when the same inputs and parameters give another result than before."""
-    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()
-    """Everything besides the inputs that decides the result."""
-    needs: ClassVar[tuple[str, ...]] = ("dataset",)
-    """Names of the inputs."""
-    doing: ClassVar[str]
-    """What the task does, a sentence for users with ``{dataset}`` and names of parameters in braces."""
+    kind: ClassVar[str]  # name of the kind in :data:`KINDS`
+    folder: ClassVar[str]  # kind of artifact in the store: the folder with results of this kind of task
+    result: ClassVar[
+        type
+    ]  # what :meth:`load` returns: its fields are the names in the kept dict, or :meth:`view` knows
+    version: ClassVar[int] = 1  # the author adds 1 when the same inputs and parameters give another result than before
+    PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()  # everything besides the inputs that decides the result
+    needs: ClassVar[tuple[str, ...]] = ("dataset",)  # names of the inputs
+    doing: ClassVar[str]  # what it does, a sentence for users with ``{dataset}`` and names of parameters in braces
+    # whether the inputs and the parameters alone are enough to make the result; else it is never removed
     can_be_made_again: ClassVar[bool] = True
-    """Whether the inputs and the parameters alone are enough to make the result; else it is never removed."""
+    # whether a worker on another machine can run the task: it must keep nothing but its result
     on_cluster: ClassVar[bool] = True
-    """Whether a worker on another machine can run the task. It must keep nothing but its result."""
 
     inputs: dict[str, str]
     params: dict[str, Any]

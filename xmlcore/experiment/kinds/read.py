@@ -16,16 +16,16 @@ from xmlcore.progress import silent
 
 SPLIT = (TEST_SIZE, RANDOM_STATE)  # of rows without a test file
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
-OPTIONS = {
-    "labels": None,
-    "first_index": 0,
-    "counts": "header",
-    "leave_out": False,
-}
+OPTIONS = {"labels": None, "first_index": 0, "counts": "header", "leave_out": False}
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
 _lock = threading.Lock()  # one reader at a time in a process, as Python records warnings of all threads together
+
+
+def passed(reader: str, options: dict) -> list[Parameter]:
+    """Return parameters that are passed to a function which reads files, and checks them."""
+    return [Parameter(name, name, f"See ``{reader}``.", "any", default) for name, default in options.items()]
 
 
 class ReadsFiles(MakesDataset):
@@ -58,7 +58,7 @@ class Read(ReadsFiles):
 
     PARAMETERS = (
         Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
-        *(Parameter(name, name, "See ``read_dataset``.", "any", default) for name, default in OPTIONS.items()),
+        *passed("read_dataset", OPTIONS),
         *SPLIT,
     )
 
@@ -98,13 +98,8 @@ def _show_names(data) -> list[str]:
 
 TEXT_FILES = ("train", "test", "names")  # arguments of read_text_dataset
 TEXT_OPTIONS = {
-    "text": "text",
-    "labels": "labels",
-    "format": "auto",
-    "separator": "auto",
-    "encoding": "utf-8",
-    "header": "auto",
-}
+    "text": "text", "labels": "labels", "format": "auto", "separator": "auto", "encoding": "utf-8", "header": "auto"
+}  # fmt: skip
 VECTORIZER = Parameter("vectorizer", "Words", "Parameters of a ``TextVectorizer``.", "dict", {})
 
 
@@ -118,10 +113,7 @@ class ReadTexts(ReadsFiles):
     PARAMETERS = (
         Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=TEXT_FILES),
         VECTORIZER,
-        *(
-            Parameter(name, name, "See ``read_text_dataset``.", "any", default)
-            for name, default in TEXT_OPTIONS.items()
-        ),
+        *passed("read_text_dataset", TEXT_OPTIONS),
         *SPLIT,
     )
 
