@@ -87,7 +87,11 @@ class _Groups:
     def entries(self, labels: list[int], at_most: int) -> list[Entry]:
         if len(labels) <= at_most:
             return [self._entry(self.place[j], False) for j in labels]
-        own = {self.place[j] for j in labels}
+        ways = self._ways({self.place[j] for j in labels}, at_most)
+        best = min(ways.items(), key=lambda way: (way[1][0], -way[0]))[1]  # of equal ones the most told
+        return [self._entry(v, is_group) for v, is_group in sorted(best[1])]
+
+    def _ways(self, own: set[int], at_most: int) -> dict[int, tuple[int, tuple]]:
         # ways[v][n]: labels in the best n entries that hold those of the set below v, and these entries.
         ways: dict[int, dict[int, tuple[int, tuple]]] = {}
         for v in sorted({u for w in own for u in self._up(w)}, reverse=True):  # children first
@@ -98,8 +102,7 @@ class _Groups:
             if len(below) + (v in own) > 1 and (1 not in found or found[1][0] > self.size[v]):
                 found[1] = self.size[v], ((v, True),)
             ways[v] = found
-        best = min(ways[0].items(), key=lambda way: (way[1][0], -way[0]))[1]  # of equal ones the most told
-        return [self._entry(v, is_group) for v, is_group in sorted(best[1])]
+        return ways[0]
 
     def _up(self, v):
         while v >= 0:

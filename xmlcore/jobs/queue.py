@@ -155,10 +155,10 @@ class Queue:
             self._jobs[job.id] = job
             self._line.append(job)
             self._records.write(job)
-            if not (job.plan.unasked or job.plan.short):
-                for other in [*self._jobs.values()][::-1]:  # before the parts that it needs
-                    if other.gives_way:
-                        self._stop(other, self._grace)
+            others = [] if job.plan.unasked or job.plan.short else [*self._jobs.values()]
+            for other in others[::-1]:  # before the parts that it needs
+                if other.gives_way:
+                    self._stop(other, self._grace)
             self._start_what_can(raise_for=job)
         return job
 

@@ -71,18 +71,9 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
     less one. So four rows that change are not enough to be sure, however many others there are. For the influence, one
     right row that is kept is added to those of each share: else nothing would be known of a model that loses all.
     """
-    check_is(first_right, Mapping, "first_right", "a dict of arrays by the names of models")
-    of_what = "numbers, a line for each level"
-    counts = {run: as_array(of, f"first_right[{run!r:.60}]", of_what) for run, of in first_right.items()}
-    shapes = {of.shape for of in counts.values()}
-    if len(shapes) != 1 or len(next(iter(shapes))) != 2:
-        raise ValueError(f"first_right has arrays of the shapes {shapes}: all must have one line per level and one row")
-    reference = next(iter(counts)) if reference is None else reference
-    if reference not in counts:
-        raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(repr, counts))}")
+    counts, reference = _read(first_right, reference)
     records = []
-    counts = {run: of.astype(np.float64) for run, of in counts.items()}
-    for level in range(1, next(iter(shapes))[0]):
+    for level in range(1, len(counts[reference])):
         shares = {run: _share(of[0], of[level]) for run, of in counts.items()}
         lost_there, influence_there = shares[reference]
         for run, (lost, influence) in shares.items():
@@ -94,6 +85,20 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
     names = ["run", "level", "lost", "low", "high", "p_lost", "more", "more_low", "more_high", "p_more"]
     frame = pd.DataFrame(records, columns=names)
     return frame.assign(**{name: holm(frame[name]) for name in ("p_lost", "p_more")})
+
+
+def _read(first_right, reference) -> tuple[dict[str, np.ndarray], str]:
+    """Return the counts of each model, and the name of the reference; raise if they do not fit together."""
+    check_is(first_right, Mapping, "first_right", "a dict of arrays by the names of models")
+    of_what = "numbers, a line for each level"
+    counts = {run: as_array(of, f"first_right[{run!r:.60}]", of_what) for run, of in first_right.items()}
+    shapes = {of.shape for of in counts.values()}
+    if len(shapes) != 1 or len(next(iter(shapes))) != 2:
+        raise ValueError(f"first_right has arrays of the shapes {shapes}: all must have one line per level and one row")
+    reference = next(iter(counts)) if reference is None else reference
+    if reference not in counts:
+        raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(repr, counts))}")
+    return {run: of.astype(np.float64) for run, of in counts.items()}, reference
 
 
 def _share(clean, changed) -> tuple[float, np.ndarray]:
