@@ -240,32 +240,34 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
     """Say which question the page answers, offer to train a model, and show an example."""
     about = [{"model": model} for model in kind.models] or [{}]
     no = f"No {' or '.join(kind.models) or 'model'} has been trained"
-    st.markdown(f"{kind.question} {no} on **{format.plain(ready.name)}** in this workspace yet.")
-    nothing, problem = ready.data.Y_train.nnz == 0, _refuses(kind.train, ready.fingerprint)
+    st.markdown(f"{kind.question} {no} on {format.bold(ready.name)} in this workspace yet.")
+    problem = _refuses(kind.train, ready)
     running = any(jobs.active("train", fingerprint=ready.fingerprint, **one) for one in about)
     with st.container(horizontal=True, vertical_alignment="center"):
         task = tasks.train_task(ready.fingerprint, kind.train, params=None, k=results.K)
         actions.button(
-            f"Train {kind.train} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
+            f"Train {kind.train} with its default settings{tasks.time_in_brackets(task, unknown=bool(problem))}",
             type="primary",
             key=f"{page}.train",
             on_click=tasks.start,
             args=(task,),
-            disabled=nothing or bool(problem) or running,
+            disabled=bool(problem) or running,
         )
         addresses.link("Train", "Other models and settings on the Train page", "tune")
-    if nothing or problem:
-        st.warning(NOTHING_TO_LEARN if nothing else problem)
+    if problem:
+        st.warning(problem)
     for one in about:
         watch_training(ready.fingerprint, **one)
     if kind.example is not None:
         examples.show(kind.example)
 
 
-def _refuses(model, fingerprint) -> str:
-    """Return why a model with its default settings does not take a data set; empty if it does."""
+def _refuses(model, ready) -> str:
+    """Return why a model with its default settings does not take the data set in use; empty if it does."""
+    if ready.data.Y_train.nnz == 0:
+        return NOTHING_TO_LEARN
     refuses = any(p.name == "negative" and p.default == "refuse" for p in experiment.MODELS[model].parameters)
-    return settings.needs_amounts(model) if refuses and server.has_negative_values(fingerprint) else ""
+    return settings.needs_amounts(model) if refuses and server.has_negative_values(ready.fingerprint) else ""
 
 
 def watch_training(fingerprint: str, **about) -> None:

@@ -137,6 +137,11 @@ def plain(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in visible(str(text)))
 
 
+def bold(name: str) -> str:
+    """Return a name as sentences of pages show it: bold, and no letter of it read as Markdown."""
+    return f"**{plain(name)}**"
+
+
 def file_name(text: str) -> str:
     """Return ``text`` without the characters that names of files should not have."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in text).strip("-.")

@@ -81,10 +81,6 @@ def seconds_between_looks() -> float:
     return min(MOST_SECONDS, EVERY * max(1.0, len(owners) / FEW))
 
 
-def is_watched(job) -> bool:
-    return job.id in st.session_state[workspace.WATCHED]
-
-
 def show_failures(failures: list) -> None:
     for record, job in failures:
         params = record["params"]
@@ -93,22 +89,20 @@ def show_failures(failures: list) -> None:
         st.error(f"**{format.plain(title(job, record))} failed.** {format.plain(error)}")
         with st.container(horizontal=True):
             if record["kind"] == "prepare":
-                actions.button("Try again", key=f"again-{record['id']}", on_click=_again, args=(record,))
+                actions.button("Try again", key=f"again-{record['id']}", on_click=_dismissed, args=(record, True))
             actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=_dismissed, args=(record,))
         if job.traceback:
             with st.expander("Traceback, for a bug report"):
                 st.code(job.traceback, language="pytb")
 
 
-def _again(record):
+def _dismissed(record, again=False):
+    """Forget a failure, and that its data set was wanted, unless it is tried again; called by buttons."""
     dismiss(record["id"])
-    workspace.update(wanted=record["params"]["name"])  # the next run of the script starts on it
-
-
-def _dismissed(record):
-    """Forget a failure, and that its data set was wanted; called by a button."""
-    dismiss(record["id"])
-    note_stopped(record)
+    if again:
+        workspace.update(wanted=record["params"]["name"])  # the next run of the script starts on it
+    else:
+        note_stopped(record)
 
 
 def dismiss(job_id: str) -> None:
@@ -156,24 +150,27 @@ def waiting(job) -> str:
 
 def time_left(job, expected: float | None, kind: str = "") -> str:
     """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known."""
-    # It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if
-    # it goes on as fast as until now. Of one work, the second one counts more and more, and from its middle alone: so
-    # an expectation that was too long is corrected, too.
-    is_one, done = kind in ONE_WORK, job.fraction
-    phases = job.phases.keys() - BEFORE if is_one else {job.phase} & job.phases.keys()
-    spent = sum(job.phases[phase] for phase in phases)
-    is_measured = done >= 0.05 and spent >= 1
-    of_spent = spent * (1 - done) / done if is_measured else 0.0
     worked = sum(job.phases.values()) - job.phases.get(COMPILING, 0.0)  # the expected seconds are those of the work
-    of_all = 0.0 if expected is None or (job.phase, done) == LAST_STEP else expected - worked
+    of_spent, counts = _left_as_until_now(job, kind)
+    of_all = 0.0 if expected is None or (job.phase, job.fraction) == LAST_STEP else expected - worked
+    left = of_spent if counts else max(of_spent, of_all)
     if expected is not None and job.phase in ("", COMPILING):
-        return f"then about {format.roughly(max(of_all, 1.0))}"
-    weight = min(1.0, 2 * done) if is_one and is_measured else 0.0
-    left = weight * of_spent + (1 - weight) * max(of_spent, of_all)
+        return f"then about {format.roughly(max(left, 1.0))}"
     if left >= 1:
         return f"about {format.seconds(left)} left"
     over = expected is not None and worked > 1.5 * expected and worked > expected + 5
     return f"longer than expected ({format.roughly(expected)})" if over else ""
+
+
+def _left_as_until_now(job, kind) -> tuple[float, bool]:
+    """Return the seconds that are left if a job goes on as fast as until now, and whether nothing else counts then."""
+    is_one, done = kind in ONE_WORK, job.fraction  # else more may come after the present phase
+    spent = sum(
+        job.phases[name] for name in (job.phases.keys() - BEFORE if is_one else job.phases.keys() & {job.phase})
+    )
+    if done < 0.05 or spent < 1:
+        return 0.0, False
+    return spent * (1 - done) / done, is_one
 
 
 def doing(job, *, short: bool = False) -> str:
@@ -207,7 +204,7 @@ def _show_job(job, name, compact, record):
             fragments.live(caption)
             fragments.live(lambda place: place.progress(job.fraction))
             return
-        st.markdown(f"**{format.plain(name)}**")
+        st.markdown(format.bold(name))
         if note := record.get("note"):
             st.caption(format.plain(note))
         fragments.live(lambda place: place.progress(job.fraction, text=format.plain(_doing(job, record, compact))))
@@ -243,17 +240,10 @@ def note_stopped(record) -> None:
 
 def _with_state(states, kind, fields):
     """Return pairs of record and job: those in one of the ``states``, of the ``kind``, with these ``fields``."""
-    pairs = []
-    for record in workspace.get("jobs"):
-        if kind is not None and record["kind"] != kind:
-            continue
-        known = record["params"] | record["inputs"] | record
-        if any(known.get(name) != value for name, value in fields.items()):
-            continue
-        job = find(record)
-        if job is not None and job.state in states:
-            pairs.append((record, job))
-    return pairs
+    fields = fields if kind is None else fields | {"kind": kind}
+    known = [(record, record["params"] | record["inputs"] | record) for record in workspace.get("jobs")]
+    records = [record for record, of in known if all(of.get(name) == value for name, value in fields.items())]
+    return [(record, job) for record in records if (job := find(record)) is not None and job.state in states]
 
 
 def recover() -> None:
@@ -267,6 +257,15 @@ def recover() -> None:
 def _name(job_id):
     """Return the key, in the server's records, of this workspace's record of a job."""
     return workspace.token(), job_id
+
+
+def is_refused(task, title: str) -> bool:
+    """Return whether the limits of the present user refuse a task now; if so, a message says why."""
+    if (why := limits.refusal()) is None:
+        return False
+    audit.note("refused", kind=task.kind, key=task.key)
+    workspace.notify(f"Not started: {title}. {why}")
+    return True
 
 
 def submit(
@@ -286,10 +285,7 @@ def submit(
     unasked = is_unasked({"asked": asked})
     if workspace.refuse_change():  # what begins without a button, as of short tasks and damaged results
         return False
-    if (why := limits.refusal()) is not None:
-        if not unasked:
-            audit.note("refused", kind=task.kind, key=task.key)
-            workspace.notify(f"Not started: {title}. {why}")
+    if limits.refusal() if unasked else is_refused(task, title):
         return False
     owner, records = workspace.token(), job_queue.job_records()
     try:

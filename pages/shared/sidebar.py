@@ -44,7 +44,6 @@ def folds_methods() -> bool:
 
 
 def _automatic():
-    """Show what is computed before anybody asks for it."""
     options, default = {False: "Nothing", True: "Short tasks"}, False
     if limits.first_results():
         default = "first"
@@ -135,7 +134,7 @@ def _dataset():
         _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
         return
     name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
-    st.markdown(f"**{format.plain(name)}**")
+    st.markdown(format.bold(name))
     st.caption(
         f"{data.n_train:,} training and {data.n_test:,} test rows, "
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
@@ -164,7 +163,8 @@ def _gone(fingerprint, damaged):
 
 
 def _jobs():
-    elsewhere = [job for job in jobs.active() if not jobs.is_watched(job)]  # a page has one state of each job
+    watched = st.session_state[workspace.WATCHED]  # a page has one state of each job
+    elsewhere = [job for job in jobs.active() if job.id not in watched]
     running = elsewhere or sweeping.elsewhere()
     if running or jobs.interrupted() or sweeping.interrupted():
         addresses.link("Jobs", "Running" if running else "Interrupted jobs", "pending_actions")

@@ -1,9 +1,8 @@
 """Sweeps of this workspace: their records, and the threads of the server that carry them out.
 
 A record has ``key`` (of the sweep's task), ``fingerprint`` (of the data set), ``params`` (of the task), ``asked`` (when
-it was started, in seconds since 1970), ``stopped`` (whether the user stopped it), ``again`` (whether a result was kept
-then that had come with a file of another workspace: this one is not shown it) and ``seconds`` (that it was expected to
-take when it was started; None or absent if that is not known).
+it was started, in seconds since 1970), ``stopped`` (whether the user stopped it) and ``seconds`` (that it was expected
+to take when it was started; None or absent if that is not known).
 """
 
 import json
@@ -12,8 +11,8 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, server
-from pages.shared.operator import audit, limits
+from pages.shared import actions, format, fragments, jobs, server
+from pages.shared.operator import audit
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -44,10 +43,7 @@ def _task(record):
 
 def start(task) -> None:
     """List a sweep in the workspace, and carry it out unless its result is kept or it runs already."""
-    if (why := limits.refusal()) is not None:
-        audit.note("refused", kind=task.kind, key=task.key)
-        wanted = name({"fingerprint": task.fingerprint, "params": task.params})
-        workspace.notify(f"Not started: {wanted}. {why}")
+    if jobs.is_refused(task, name({"fingerprint": task.fingerprint, "params": task.params})):
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}

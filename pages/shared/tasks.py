@@ -171,19 +171,24 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
     is_kept = task.exists() and not again
-    for record in () if is_kept else workspace.get("jobs"):
+    if is_kept or _makes_way(task, kind, fingerprint):
+        _list_or_submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
+    return is_kept
+
+
+def _makes_way(task, kind, fingerprint) -> bool:
+    """Forget earlier failures of a task, and of any of its kind on the data set that is listed, unless it runs."""
+    for record in workspace.get("jobs"):
         same = record["key"] == task.key
         job = jobs.find(record)
         state = None if job is None else job.state
         if same and state in jobs.ACTIVE and not jobs.is_unasked(record):
             return False
-        # Remove messages of earlier failures: of this task, or of any of its kind on the data set that is listed. Jobs
-        # that are done stay: collect() lists their results in the next run of the script.
+        # Jobs that are done stay: collect() lists their results in the next run of the script.
         alike = task.kind in result_list.LISTS and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
-    _list_or_submit(task, fingerprint, title=title, again=again, note=note, asked=asked)
-    return is_kept
+    return True
 
 
 def _list_or_submit(task, fingerprint: str, *, again: bool = False, **about) -> bool:

@@ -160,7 +160,7 @@ class Session:
         return said_plainly("\n".join(map(str, said)))
 
     def metrics(self):
-        return {metric.label: said_plainly(metric.value) for metric in self.at.metric}
+        return {said_plainly(metric.label): said_plainly(metric.value) for metric in self.at.metric}
 
     def downloads(self):
         return {element.proto.label for element in self.at.get("download_button")}
@@ -221,12 +221,13 @@ def server(own_cache, monkeypatch):
     """A server process's shared parts, new for each test."""
     import streamlit as st
 
-    from pages.shared.process import job_queue
+    from pages.shared.process import in_memory, job_queue
     from pages.shared.workspaces import removed
     from xmlcore import jobs
     from xmlcore.experiment.engine import looks
 
     st.cache_resource.clear()
+    in_memory.values.forget()
     monkeypatch.setattr(removed, "_REMOVALS", [])
     with ThreadPoolExecutor(2) as threads:
         queue = jobs.Queue(executor=threads)

@@ -71,7 +71,7 @@ def admitted() -> bool:
         _ask()
     elif not may_use(who):
         st.title("Not a user of this server")
-        st.markdown(f"You are signed in as **{format.plain(who.name)}**. Ask the operator of this server for access.")
+        st.markdown(f"You are signed in as {format.bold(who.name)}. Ask the operator of this server for access.")
         st.button("Sign out", on_click=st.logout)
     else:
         return True

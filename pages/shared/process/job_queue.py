@@ -29,7 +29,7 @@ def compiling():
 
 def drivers() -> dict:
     """Return the threads that carry out sweeps, by the keys of the sweeps."""
-    return _drivers(str(cache_root()))
+    return _shared(str(cache_root()), "drivers")
 
 
 def past_states() -> dict:
@@ -39,7 +39,7 @@ def past_states() -> dict:
 
 def job_records() -> dict:
     """Return copies of the workspaces' records of jobs, as the database may be deleted."""
-    return _job_records(str(cache_root()))
+    return _shared(str(cache_root()), "records")
 
 
 def default_dataset() -> experiment.Task:
@@ -49,7 +49,6 @@ def default_dataset() -> experiment.Task:
 
 @st.cache_resource(show_spinner=False)
 def _queue(root: str) -> jobs.Queue:
-    """Return the job queue of a cache folder; the first call makes it and starts what every user needs."""
     made = jobs.Queue()
     task = default_dataset()
     if not task.exists():  # first in the queue: the first page needs the data set, and no kernel
@@ -59,11 +58,5 @@ def _queue(root: str) -> jobs.Queue:
 
 
 @st.cache_resource(show_spinner=False)
-def _job_records(root: str) -> dict:
-    return {}
-
-
-@st.cache_resource(show_spinner=False)
-def _drivers(root: str) -> dict:
-    """Return the threads that carry out sweeps of a cache folder."""
+def _shared(root: str, name: str) -> dict:
     return {}

@@ -78,7 +78,7 @@ def test_a_damaged_result_is_made_again(ready, name):
     store.check(folder, key)
 
 
-def test_a_damaged_result_whose_making_was_stopped_says_how_to_go_on(ready):
+def test_a_damaged_result_says_how_to_go_on_after_a_stop(ready):
     key = train(ready)
     arrays = store.folder("runs", key) / "model" / "arrays.npz"
     arrays.write_bytes(arrays.read_bytes()[:100])

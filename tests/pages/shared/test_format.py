@@ -42,7 +42,7 @@ WRITTEN = {  # what is written, by function and value
 
 
 @pytest.mark.parametrize("write", WRITTEN)
-def test_numbers_have_the_digits_that_mean_something_and_no_line_ends_before_their_unit(write):
+def test_numbers_have_telling_digits_and_stay_with_their_unit(write):
     assert {value: said_plainly(write(value)) for value in WRITTEN[write]} == WRITTEN[write]
     assert not any(re.search(r"[0-9] [^0-9]", write(value)) for value in WRITTEN[write])
 
@@ -58,7 +58,7 @@ def test_names_in_lists_files_and_markdown_are_written_plainly():
     )
 
 
-def test_times_are_in_the_time_zone_of_the_reader_and_have_the_year_if_it_is_another_one(monkeypatch):
+def test_times_are_in_the_zone_of_the_reader(monkeypatch):
     monkeypatch.setattr(format.st, "context", SimpleNamespace(timezone="Asia/Tokyo"))
     year = format.moment("2026-01-01T00:00:00+00:00").now().year
     assert format.when(f"{year}-05-03T12:02:00+00:00") == "3 May, 21:02"
