@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.shared import fields, format, selectors
-from pages.shared.results import before_after, results
+from pages.shared.results import results
 from pages.shared.rows import explaining, row_editor
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
@@ -139,7 +139,7 @@ def changed(prediction, label: int | None) -> None:
             changes = row_editor.changes(predictor.packed, prediction.x, after)
             st.markdown(f"Changed: {format.listed(changes)}." if changes else "The model sees no change.")
             about = predictor.packed, predictor.model, prediction.x, after, prediction.k
-            before_after.show(*about, "predict.before after")
+            row_editor.show_moved(*about, "predict.before after")
 
 
 def _changed_row(prediction, label):

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import format, server, tables
 from pages.shared.figures import charts
-from pages.shared.rows import highlight
+from pages.shared.rows import row_text
 from xmlcore import experiment, explain, figures, metrics
 
 BARS = 10  # features drawn
@@ -23,9 +23,6 @@ DECIDES = "decides"  # kind of a probability that is no score of the model, but 
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
          "share": "P, percentage points", "score": "f"}  # fmt: skip
-# The same in a sentence on what raises and lowers it, and what of its steps that is about.
-RAISED = UNITS | {"log_score": "the log score", "share": "P"}
-ON_THE_WAY = {"share": " on the way down the trees, in percentage points"}
 PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
@@ -93,15 +90,6 @@ def _form(kind, values) -> str:
     return (tables.percent_format if kind in PERCENT else tables.score_format)(values)
 
 
-def _beside_cuts(form, scores, cuts) -> str:
-    """Return a format whose digits show which of a score and its cut is larger, or the usual if few more do not."""
-    usual = int(form[2:-1])
-    for digits in range(usual, usual + 5):
-        if ((scores.round(digits) < cuts.round(digits)) == (scores < cuts)).all():
-            return f"%.{digits}f"
-    return form
-
-
 def signs(kind: str, *columns: str) -> dict:
     """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
     return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
@@ -109,26 +97,20 @@ def signs(kind: str, *columns: str) -> dict:
 
 def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None) -> None:
     """Show labels that are ranked: ``rank, name, score, label`` and, if known, ``correct``, ``decided`` and ``cut``."""
-    told, form = tables.without_repeated(frame, "label", "name", "label"), _form(kind, frame["score"])
-    about, differ = "Whether the model predicts the label.", False
-    if "cut" in told:
-        form, differ = _beside_cuts(form, told["score"], told["cut"]), told["cut"].nunique(dropna=False) > 1
-        scores, cuts = ([form % value for value in column] for column in (told["score"], told.pop("cut")))
-        about += "" if differ or cuts[0] == "nan" else f" It does from {cuts[0]}."
-    if differ:
-        told["decided"] = [
-            word if cut == "nan" else f"{word} {'≥' if word == 'yes' else '≤' if score == cut else '<'} {cut}"
-            for word, score, cut in zip(told["decided"], scores, cuts)
-        ]
+    told, about = tables.without_repeated(frame, "label", "name", "label"), "Whether the model predicts the label."
+    form = _form(kind, told[["score", "cut"] if "cut" in told else ["score"]])
+    if "cut" in told and told["cut"].nunique(dropna=False) == 1:
+        threshold = told.pop("cut").iloc[0]
+        about += "" if np.isnan(threshold) else f" It does from {form % threshold}."
+    bar = tables.bar(COLUMN[kind], 96, SCALE[kind], form, 100 if kind in PERCENT else 1)
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     columns = {  # a phone shows all to the score, whatever it shows after it
         "rank": tables.number("Rank", 50, "%d"),
         "name": tables.text("Label"),
-        "score": column_config(kind, frame["score"])
-        if kind == "score"
-        else tables.bar(COLUMN[kind], 96, SCALE[kind], form, 100 if kind in PERCENT else 1),
+        "score": column_config(kind, frame["score"]) if kind == "score" else bar,
         "correct": tables.text("Right?", 66),
-        "decided": tables.text("Predicted", 90 if differ else 72, about),
+        "decided": tables.text("Predicted", 72, about),
+        "cut": tables.number("Threshold", 80, form, "The score from which the model predicts the label."),
         "label": tables.number("Id", 52, "%d"),
     }
     tables.show(told.assign(name=names), key, columns, signs=signs(kind, "score"))
@@ -191,7 +173,7 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
         figure,
         frame,
         f"{file}-contributions",
-        f"What each feature adds to the score of **{format.plain(name)}**. {adds_up(attrs)}{others} The number beside "
+        f"What each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number beside "
         "a name is the feature’s value.",
         counted="features",
         key=key,
@@ -283,4 +265,9 @@ def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "
     except ValueError as error:  # the data set has a pattern of words that takes too long
         st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
         return
-    st.html(highlight.page(text, spans, given, name, UNITS[kind], title))
+    st.html(row_text.page(text, spans, given, name, UNITS[kind], title))
+    words = row_text.words(text, spans, given)
+    with st.expander(f"The {format.count(len(words), 'known word')} as a table"):
+        columns = {"word": tables.text("Word"), "times": tables.number("Times")}
+        columns |= {"contribution": tables.number("Contribution", help=f"To {UNITS[kind]}")}
+        tables.show(words, f"words {title}", columns, signs={"contribution": format.signed}, most=320)

@@ -1,4 +1,4 @@
-"""Rows edited by hand: a table of their features, and the changes as an address says them."""
+"""Rows edited by hand: a table of their features, what a model predicts then, and changes as addresses say them."""
 
 import math
 import re
@@ -9,8 +9,11 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.shared import format, tables
+from pages.shared.rows import explaining
+from xmlcore import explain
 
 LISTED = 50  # most features found by a search that are offered
+MOST_NAMED = 6  # labels in the sentence on what has moved
 MOST_EDITS = 60  # changes of a row in an address at most
 _ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
 
@@ -118,7 +121,6 @@ class Editor:
         st.session_state[self.key] = {**self.state, "row": None}
 
     def _added(self, key) -> None:
-        """Add the chosen feature to the row as it is in the table now, which begins anew with it."""
         feature = st.session_state[key]
         if feature is None:
             return
@@ -174,16 +176,12 @@ def find_features(names, query: str, without=()) -> np.ndarray:
 
 def changes(names, before, after) -> list[str]:
     """Return what is changed in a row, in words for Markdown; rows are sparse and of shape (1, D)."""
-    old, new = (dict(zip(x.indices.tolist(), x.data.tolist())) for x in (before, after))
-    texts = []
-    for j in sorted(old.keys() | new.keys()):
-        name = f"**{format.plain(names.feature_name(j))}**"
-        if j not in new:
-            texts.append(f"{name} dropped")
-        elif j not in old:
-            texts.append(f"{name} added with {format.value(new[j])}")
-        elif old[j] != new[j]:
-            texts.append(f"{name} from {format.value(old[j])} to {format.value(new[j])}")
+    old, texts = dict(zip(before.indices.tolist(), before.data.tolist())), []
+    for j, value in between(before, after):
+        how = "dropped" if value is None else f"added with {format.value(value)}"
+        if value is not None and j in old:
+            how = f"from {format.value(old[j])} to {format.value(value)}"
+        texts.append(f"{format.bold(names.feature_name(j))} {how}")
     return texts
 
 
@@ -212,3 +210,65 @@ def _number(text) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+def show_moved(names, model, before, after, k: int, key: str) -> str | None:
+    """Say what has moved, and show a table of the labels with ranks and scores before and after."""
+    try:
+        labels = explain.what_if(model, before, after, k)
+    except ValueError as error:  # such as a negative value, which not every model takes
+        st.caption(format.plain(str(error)))
+        return None
+    if labels.empty:
+        st.caption("The model predicts no label, before or after.")
+        return None
+    kind = explain.kind_of(model)
+    shown = [names.label_name(int(j)) for j in labels["label"]]
+    st.markdown(moved(labels, shown, kind, k))
+    score, comma, unit = explaining.COLUMN[kind].partition(",")
+    frame = pd.DataFrame(
+        {
+            "rank_after": labels["rank_after"],
+            "rank_before": labels["rank_before"],
+            "name": shown,
+            "before": explaining.column(kind, labels["before"]),
+            "after": explaining.column(kind, labels["after"]),
+        }
+    )
+    scores = frame[["before", "after"]]
+    tables.show(
+        frame,
+        key,
+        {
+            "rank_after": tables.number("Rank", 50, "%d"),
+            "rank_before": tables.number("Was", 60, "%d", "Rank before the change."),
+            "name": tables.text("Label"),
+            "before": explaining.column_config(kind, scores, f"{score} before{comma}{unit}", 95),
+            "after": explaining.column_config(kind, scores, f"{score} after{comma}{unit}", 95),
+        },
+        signs=explaining.signs(kind, "before", "after"),
+    )
+    return kind
+
+
+def moved(labels, names, kind: str, k: int) -> str:
+    """Return which labels come, go or change their rank, and which score moves most; for Markdown."""
+    parts = []
+    for name, line in zip(names, labels.itertuples()):
+        was, now = line.rank_before, line.rank_after
+        label = format.bold(name)
+        if pd.isna(was):
+            parts.append(f"{label} is newly ranked {format.ordinal(now)}")
+        elif pd.isna(now):
+            parts.append(f"{label} is no longer among the first {k}")
+        elif was != now:
+            parts.append(f"{label} goes from {format.ordinal(was)} to {format.ordinal(now)}")
+    if len(parts) > MOST_NAMED + 1:
+        more = len(parts) - MOST_NAMED
+        parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
+    i = int(np.argmax((labels["after"] - labels["before"]).abs().to_numpy()))
+    before, after = (explaining.score(kind, labels[way].iloc[i]) for way in ("before", "after"))
+    if before == after:
+        return f"{format.listed(parts)}." if parts else "No rank changes, and no score changes enough to be seen."
+    ranks = format.listed(parts) if parts else "No rank changes"
+    return f"{ranks}. {format.bold(names[i])} moves most, from {before} to {after}."
