@@ -40,7 +40,7 @@ def another_label(view) -> None:
     found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
     values = explain.label_values(view.model, view.x, [view.label, other])
-    tables.cards([(format.plain(name), explaining.score(view.kind, value), None) for name, value in zip(names, values)])
+    tables.cards([(name, explaining.score(view.kind, value), None) for name, value in zip(names, values)])
     if not found["contribution"].any():
         st.caption("No feature speaks for one of them.")
         return

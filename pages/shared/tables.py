@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format
+from pages.shared import format
 
 LINE = 35  # height of a line, in pixels
 COLUMNS = 7  # that a table shows at first; its menu shows the others
@@ -173,34 +173,30 @@ def on_tick(key: str, values, look) -> dict:
 def show(frame: pd.DataFrame, key: str, columns: dict, *, signs=None, best=None, first=(), most=None, **settings):
     """Show the named columns of a table in their order, or in ``column_order``.
 
-    A cell may be a tuple of names. The reader may choose the others than the ``first``, at most seven. ``signs`` has
-    formats of columns with a minus, or functions that write a number and its unit; ``best`` says which cells are bold,
-    ``most`` is the largest height in pixels.
+    A cell may be a tuple of names. Others than the ``first`` columns, at most seven, are shown by the table's menu.
+    ``signs`` has formats of columns with a minus, or functions that write a number and its unit; ``best`` says which
+    cells are bold, ``most`` is the largest height in pixels.
     """
     if "column_order" not in settings:
-        settings["column_order"] = _chosen_columns(frame, key, columns, first)
-        frame = frame if first else frame[[name for name in columns if name in frame.columns]]
-    objects = [name for name in settings["column_order"] if name in frame and frame[name].dtype == object]
-    lists = [name for name in objects if frame[name].map(type).eq(tuple).all()]
-    frame = frame.assign(**{name: frame[name].map(", ".join) for name in lists})
+        offered = [name for name in columns if name in frame.columns]
+        frame = frame if first else frame[offered]
+        settings["column_order"] = [name for name in offered if name in (first or offered[:COLUMNS])]
     if most is not None:
         settings["height"] = height(len(frame), most)
+    styled = _styled(frame, signs or {}, best)
+    return st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
+
+
+def _styled(frame, signs, best):
+    """Return a table with names of a cell in one text, numbers with a minus as they are written, and bold cells."""
+    objects = [name for name in frame.columns if frame[name].dtype == object]
+    lists = [name for name in objects if frame[name].map(type).eq(tuple).all()]
+    frame = frame.assign(**{name: frame[name].map(", ".join) for name in lists})
     styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
     if best is not None and len(frame) > 1:
         bold = best.map({True: "font-weight: 700", False: ""}.get)
         styled = getattr(styled, "style", styled).apply(lambda _: bold, axis=None, subset=list(best))
-    return st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
-
-
-def _chosen_columns(frame, key, columns, first) -> list[str]:
-    """Return the columns that are shown: the first ones, and those of the others that the reader has chosen."""
-    offered = [name for name in columns if name in frame.columns]
-    first, chosen = first or tuple(offered[:COLUMNS]), ()
-    if more := {name: columns[name]["label"] or name for name in offered if name not in first}:
-        with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-            field = ".".join([*key.split(".")[:2], "columns"])
-            chosen = fields.several("More columns", more, field, [], widget="pills", selection_mode="multi")
-    return [name for name in offered if name in {*first, *chosen}]
+    return styled
 
 
 def _signed(form):
@@ -240,7 +236,6 @@ def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
 
 
 def _contain(names, query) -> np.ndarray:
-    """Return a mask of the names that contain ``query`` in upper or lower case."""
     return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
 
 
@@ -288,8 +283,11 @@ def show_features(frame, key: str, most: int) -> None:
 
 
 def cards(values: list) -> None:
-    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps what stands small below."""
+    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps what stands small below.
+
+    No name in a label is read as Markdown.
+    """
     with st.container(horizontal=True, gap="small"):
         for label, value, help, *below in values:
             small = {"delta": below[0], "delta_color": "off", "delta_arrow": "off"} if any(below) else {}
-            st.metric(label, value, help=help, border=True, width="stretch", **small)
+            st.metric(format.plain(label), value, help=help, border=True, width="stretch", **small)

@@ -18,20 +18,6 @@ def test_a_row_with_very_many_negative_values_is_shown_too(n):
     )
 
 
-def test_a_table_of_labels_marks_the_one_that_is_explained():
-    def script():
-        import pandas as pd
-
-        from pages.shared.rows import explaining
-
-        frame = pd.DataFrame({"rank": [1], "name": ["apricot"], "correct": ["✗ wrong"], "decided": ["yes"]})
-        explaining.show_labels(frame.assign(score=0.123, cut=0.09, label=12345), "log_score", "labels", 12345)
-
-    (table,) = AppTest.from_function(script).run().dataframe
-    assert [*table.value] == ["rank", "name", "score", "correct", "decided", "label"]
-    assert table.value["name"].tolist() == ["→ apricot"]
-
-
 def test_cells_of_several_names_show_all_and_long_tables_scroll():
     def script():
         import pandas as pd
@@ -47,7 +33,7 @@ def test_cells_of_several_names_show_all_and_long_tables_scroll():
     assert tables.height(2, 400) == "content" and tables.height(100, 400) == 400
 
 
-def test_rows_are_found_by_names_or_ids_and_their_features_ordered_by_size(data):
+def test_rows_are_found_by_names_or_ids(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
     assert frame["value"].tolist() == [-3, 2, 1]
@@ -74,7 +60,7 @@ def test_the_chosen_row_is_listed_first_and_none_is_lost():
     assert sorted(tables.listed_rows(found[:3], 4, 3)) == [0, 2, 4]
 
 
-def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apostrophe():
+def test_minus_signs_and_names_that_a_spreadsheet_would_run():
     frame = pd.DataFrame(
         {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "-1e-05", "a=b", ""], "value": [-1.0] * 9}
     )
@@ -110,7 +96,7 @@ def test_numbers_have_their_minus_and_names_that_a_spreadsheet_would_run_an_apos
     (tables.amount_format, [44], ["44"]),
     (tables.amount_format, [2e-4], ["0.000"]),
 ])  # fmt: skip
-def test_numbers_of_a_column_have_the_same_decimals_which_mean_something(decimals, values, shown):
+def test_numbers_of_a_column_have_the_same_decimals(decimals, values, shown):
     assert [decimals(values) % value for value in np.ravel(values)] == shown
 
 
