@@ -9,39 +9,29 @@ import json
 
 import streamlit as st
 
-from pages.shared.process import in_memory, turns
+from pages.shared.process import in_memory
 from xmlcore import datasets, experiment, robustness, store
 from xmlcore.experiment.engine import times
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
-_values = []  # all functions made by shared
 
-
-def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
+def shared(show_spinner: str = "", most: int = in_memory.MOST):
     """Decorate a function whose arguments are texts, numbers and lists of them: its values are kept for all sessions.
 
     ``most`` values are kept: few where the arguments are other ones all the time, such as times and lists of results.
     """
 
     def decorate(function):
-        # The cache's folder is part of each key: it is an environment variable, and tests change it.
-        def of_root(root, *args):
-            """Call the function; ``root`` only distinguishes values of different cache folders."""
-            return function(*args)
-
-        of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
-        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=most)
-        _values.append(kept)
-
         @functools.wraps(function)
         def found(*args):
+            def make():
+                with st.spinner(show_spinner) if show_spinner else contextlib.nullcontext():
+                    return function(*args)
+
+            # The cache's folder is part of each key: it is an environment variable, and tests change it.
             names = (str(cache_root()), *(tuple(one) if isinstance(one, list) else one for one in args))
-            if not in_memory.values.has(kept, names):  # this session makes it, or waits for another one that does
-                turns.give_up()
-            value = kept(*names)
-            in_memory.values.used(kept, names, value, most)
-            return value
+            return in_memory.values.get(function, names, make, most)
 
         return found
 
@@ -50,8 +40,6 @@ def shared(show_spinner: bool | str = False, most: int = in_memory.MOST):
 
 def forget() -> None:
     """Forget all values of functions made by :func:`shared`: a result that they were made from has been replaced."""
-    for kept in _values:
-        kept.clear()
     in_memory.values.forget()
 
 
@@ -87,7 +75,6 @@ def estimated(task) -> experiment.Estimate | None:
 
 @shared()
 def _estimated(record, learned_at):
-    """Return the estimate of a task that is given as JSON, by what was learned until a time."""
     return experiment.from_record(json.loads(record)).estimate()
 
 

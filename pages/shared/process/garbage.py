@@ -2,21 +2,16 @@
 
 import gc
 import sys
-import threading
 import time
 
 import streamlit as st
 
-from pages.shared.process.turns import serving
 from xmlcore import system
 
-CALM = 1.0  # seconds from the end of a page's run until results are read in the background
+CALM = 1.0  # seconds from the end of a page's run until garbage is collected, and results are read in the background
 MANY_MODULES = 50  # imports after which garbage is no longer looked for in what is there
 UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
-_tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
-_tidy_by = None  # when garbage is collected at the latest, by time.monotonic(); None when no collection is due
-_asked = 0.0  # when the timer was started, by time.monotonic()
-_tidy_lock = threading.Lock()
+_drawn = 0.0  # when a page's run ended last, by time.monotonic()
 _imported = 0  # modules that had been imported when :func:`collect` last looked at everything
 
 
@@ -36,37 +31,25 @@ def collect(everything: bool) -> None:
 
 
 def tidy_later() -> None:
-    """Collect garbage when no page's run has ended for a while, or at the latest after :data:`UNTIDY`."""
-    # Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
-    # ``postScriptGC`` in .streamlit/config.toml.
-    global _tidying, _tidy_by, _asked
-    now = time.monotonic()
-    if not serving.is_set() or (_tidy_by is not None and now < _asked + CALM):  # a thread for each run would take long
-        return
-    with _tidy_lock:  # sessions have threads of their own
-        _asked = now
-        _tidy_by = now + UNTIDY if _tidy_by is None else _tidy_by
-        _tidying.cancel()
-        _tidying = threading.Timer(min(2 * CALM, max(0.0, _tidy_by - now)), _tidy)
-        _tidying.daemon = True
-        _tidying.start()
+    """Note that a page's run has ended."""
+    # Streamlit would collect garbage then, before the browser has the page's last elements: see ``postScriptGC`` in
+    # .streamlit/config.toml.
+    global _drawn
+    _drawn = time.monotonic()
 
 
-def _tidy(is_first=True):
-    """Collect garbage now, and once more when the sessions of closed tabs are over, unless pages are drawn before."""
-    global _tidying, _tidy_by
-    with _tidy_lock:
-        _tidy_by = None
-    collect(everything=not is_first)
-    with _tidy_lock:
-        if not is_first or _tidy_by is not None or not serving.is_set():
-            return
+def keep_tidy(ended) -> None:
+    """Collect garbage a while after runs of pages, and once more when closed tabs are over, until ``ended`` is set."""
+    tidy = whole = _drawn  # the ends of the last runs after which garbage, and all of it, was collected
+    since = None  # when garbage began to wait
+    while not ended.wait(CALM):
+        now, drawn = time.monotonic(), _drawn
+        if drawn > tidy:
+            since = now if since is None else since
+            if now >= drawn + CALM or now >= since + UNTIDY:
+                tidy, since = drawn, None
+                collect(everything=False)
         # What belongs to tabs that have been closed becomes garbage when Streamlit no longer waits for them to return.
-        _tidying = threading.Timer(st.get_option("server.disconnectedSessionTTL") + UNTIDY, _tidy, [False])
-        _tidying.daemon = True
-        _tidying.start()
-
-
-def stop() -> None:
-    """Collect no garbage any more: the server ends."""
-    _tidying.cancel()
+        elif tidy > whole and now >= tidy + st.get_option("server.disconnectedSessionTTL") + UNTIDY:
+            whole = tidy
+            collect(everything=True)

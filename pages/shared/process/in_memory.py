@@ -12,10 +12,11 @@ import pickle
 import threading
 import time
 from collections import OrderedDict
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pages.shared.process import turns
 from xmlcore import store
 from xmlcore.jobs import memory
 
@@ -29,66 +30,68 @@ OF_TEXT = 54  # bytes that a text and the reference to it take beside its letter
 
 
 class _Known(NamedTuple):
+    value: Any
     bytes: int
     used: float  # when it was used last, by time.monotonic()
 
 
 class Values:
-    """The values that are kept for all sessions, at most ``bound()`` bytes: how large each is, and when it was used."""
+    """The values that are kept for all sessions, at most ``bound()`` bytes."""
 
     def __init__(self, bound):
         self._bound = bound
         self._lock = threading.Lock()
         self._known = OrderedDict()  # (function, arguments) -> _Known, those used last at the end
-        self._of = {}  # function -> its arguments in that order
+        self._making = {}  # the same for those that are being made -> a lock
         self.bytes = 0
 
-    def has(self, function, arguments: tuple) -> bool:
-        """Return whether a value is kept."""
-        return (function, arguments) in self._known
-
-    def used(self, function, arguments: tuple, value, most: int) -> None:
-        """Note that a value is used, and forget others if all are too large."""
+    def get(self, function, arguments: tuple, make, most: int):
+        """Return the value that is kept for a function, or what ``make()`` returns: for one session, others wait."""
         name = function, arguments
         with self._lock:
-            known = self._known.get(name)
-        size = _measured(value) if known is None else known.bytes  # without the lock: it may take a while
-        with self._lock:
-            self._remove(name)
-            self._known[name] = _Known(size, time.monotonic())
-            own = self._of.setdefault(function, OrderedDict())
-            own[arguments] = None
-            self.bytes += size
-            while len(own) > most:  # the function itself has forgotten them
-                self._remove((function, next(iter(own))))
-            too_many = self._too_many()
-        for function_, arguments_ in too_many:
-            function_.clear(*arguments_)
+            if name in self._known:
+                return self._use(name)
+            making = self._making.setdefault(name, threading.Lock())
+        turns.give_up()
+        with making:
+            with self._lock:
+                if name in self._known:
+                    return self._use(name)
+            try:
+                value = make()
+                size = _measured(value)  # without the lock: it may take a while
+            finally:
+                with self._lock:
+                    self._making.pop(name, None)
+            with self._lock:
+                self._known[name] = _Known(value, size, 0.0)
+                self.bytes += size
+                self._use(name)
+                own = [other for other in self._known if other[0] == function]
+                for other in own[: max(0, len(own) - most)]:
+                    self._remove(other)
+                self._forget_oldest()
+        return value
 
     def forget(self) -> None:
-        """Forget what is known of all values: all functions have forgotten theirs."""
         with self._lock:
             self._known.clear()
-            self._of.clear()
             self.bytes = 0
 
-    def _remove(self, name):
-        function, arguments = name
-        known = self._known.pop(name, None)
-        if known is not None:
-            del self._of[function][arguments]
-            self.bytes -= known.bytes
+    def _use(self, name):
+        self._known[name] = self._known[name]._replace(used=time.monotonic())
+        self._known.move_to_end(name)
+        return self._known[name].value
 
-    def _too_many(self):
-        """Remove and return the names of the values that are to be forgotten."""
-        found, now = [], time.monotonic()
+    def _remove(self, name):
+        self.bytes -= self._known.pop(name).bytes
+
+    def _forget_oldest(self):
         while self.bytes > self._bound() and len(self._known) > 1:
             name, known = next(iter(self._known.items()))
-            if now - known.used < NEEDED_SECONDS and self.bytes <= CEILING * self._bound():
+            if time.monotonic() - known.used < NEEDED_SECONDS and self.bytes <= CEILING * self._bound():
                 break
             self._remove(name)
-            found.append(name)
-        return found
 
 
 def bound() -> int:

@@ -25,7 +25,8 @@ async def lifespan(app):
     """Get ready for the first page when the server starts, say where it is, and open the user's browser."""
     threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
     ended = threading.Event()
-    threading.Thread(target=room.keep_tidy, args=(ended,), name="xmlcore-tidy-store", daemon=True).start()
+    for name, keep_tidy in (("xmlcore-tidy-store", room.keep_tidy), ("xmlcore-garbage", garbage.keep_tidy)):
+        threading.Thread(target=keep_tidy, args=(ended,), name=name, daemon=True).start()
     print(f"\n  The dashboard is at {_address()}\n", flush=True)
     if not st.get_option("server.headless"):
         # A thread, since some browsers return only when they are closed; later, when the server answers.
@@ -44,7 +45,6 @@ async def lifespan(app):
     yield
     ended.set()
     serving.clear()
-    garbage.stop()
     _end_in_order()
 
 

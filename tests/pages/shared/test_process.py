@@ -22,7 +22,6 @@ from pages.shared import fragments, frame, server
 from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
 from pages.shared.process.in_memory import Values
-from pages.shared.process.turns import serving
 from xmlcore import experiment, store
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
     (False, {"server.address": "0.0.0.0", "server.baseUrlPath": "/x/"}, ["http://localhost:8599/x"]),
     (False, {"server.address": "::1", "browser.serverAddress": "localhost"}, ["http://[::1]:8599/"]),
 ])  # fmt: skip
-def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(headless, addresses, wanted, monkeypatch):
+def test_the_browser_is_opened_unless_the_server_is_headless(headless, addresses, wanted, monkeypatch):
     opened, made_ready = [], []
     options = {"server.headless": headless, "server.port": 8599, **addresses}
     monkeypatch.setattr(lifespan, "get_ready", lambda: made_ready.append(True))
@@ -93,7 +92,7 @@ def drawn_at_once(n_pages, work=lambda: None, seconds=0.5):
     return n_drawn
 
 
-def test_two_pages_are_drawn_at_once_and_others_wait_unless_one_computes_something_or_it_takes_too_long(monkeypatch):
+def test_two_pages_are_drawn_at_once_and_others_wait(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST", 60.0)
     assert drawn_at_once(5) == 2
     slow = server.shared()(lambda number: time.sleep(0.5))
@@ -106,7 +105,7 @@ def test_two_pages_are_drawn_at_once_and_others_wait_unless_one_computes_somethi
     assert drawn_at_once(5) == 2
 
 
-def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, monkeypatch):
+def test_the_default_data_set_is_made_before_kernels(own_cache, monkeypatch):
     submitted = []
     queue = types.SimpleNamespace(submit=lambda function, *args, title, **about: submitted.append(title))
     monkeypatch.setattr(job_queue.jobs, "Queue", lambda *args, **settings: queue)
@@ -117,7 +116,7 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
     assert submitted[2:] == ["Compiling code, once"]
 
 
-def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(monkeypatch):
+def test_pages_are_read_ahead_once_and_again_when_changed(monkeypatch):
     monkeypatch.setattr(reading, "_ahead", OrderedDict())
     monkeypatch.setattr(reading, "serving", threading.Event())
     assert not reading.is_unread("d"), "no server runs"
@@ -129,7 +128,7 @@ def test_what_pages_need_first_is_read_once_and_again_when_it_has_changed(monkey
     assert reading.is_unread("b"), "names that were read long ago are forgotten"
 
 
-def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background(monkeypatch):
+def test_slow_modules_and_results_are_read_in_the_background(monkeypatch):
     monkeypatch.setattr(garbage, "CALM", 0.0)
     monkeypatch.setattr(reading, "LATER", ("json.tool",))
     monkeypatch.delitem(sys.modules, "json.tool", raising=False)
@@ -144,51 +143,32 @@ def test_modules_that_take_long_and_what_a_page_needs_are_read_in_the_background
     assert done.wait(60) and threads == [reading.READER] and "json.tool" in sys.modules
 
 
-@pytest.fixture
-def collections(monkeypatch):
-    """The times of collections of garbage while a server runs."""
-    times = []
-    monkeypatch.setattr(garbage.gc, "collect", lambda: times.append(time.monotonic()))
-    before = garbage._tidying
-    garbage.tidy_later()
-    assert garbage._tidying is before, "no server runs"
-    serving.set()
-    yield times
-    serving.clear()
-    garbage._tidying.cancel()
-    garbage._tidy_by = None
-
-
-def test_garbage_is_collected_once_after_the_last_of_several_runs(collections, monkeypatch):
+def test_garbage_is_collected_after_runs_and_closed_tabs(monkeypatch):
+    collected, ended = [], threading.Event()
+    monkeypatch.setattr(garbage, "collect", lambda everything: collected.append((everything, time.monotonic())))
     monkeypatch.setattr(garbage, "CALM", 0.2)
-    asked = time.monotonic()
-    garbage.tidy_later()
-    first = garbage._tidying
-    for _ in range(5):
-        garbage.tidy_later()
-    assert garbage._tidying is first, "no thread for each run"
-    end = time.monotonic() + 60
-    while not collections and time.monotonic() < end:
+    monkeypatch.setattr(garbage, "UNTIDY", 0.5)
+    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
+    tidying = threading.Thread(target=garbage.keep_tidy, args=(ended,))
+    tidying.start()
+    begun = time.monotonic()
+    while not collected and time.monotonic() < begun + 60:
+        garbage.tidy_later()  # pages are drawn all the time
         time.sleep(0.01)
-    assert collections[0] >= asked + 0.05 and len(collections) == 1 and garbage._tidy_by is None
+    garbage.tidy_later()  # the last one
+    while len(collected) < 3 and time.monotonic() < begun + 60:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    ended.set()
+    tidying.join()
+    assert [everything for everything, _ in collected] == [False, False, True], "and no more: nobody is there"
+    assert collected[0][1] >= begun + 0.5 and collected[2][1] >= collected[1][1] + 0.3
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
 
-def test_garbage_of_closed_tabs_is_collected_when_streamlit_no_longer_waits_for_them(collections, monkeypatch):
-    monkeypatch.setattr(garbage, "CALM", 0.01)
-    monkeypatch.setattr(garbage, "UNTIDY", 0.05)
-    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
-    garbage.tidy_later()
-    end = time.monotonic() + 60
-    while len(collections) < 2 and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    assert len(collections) == 2 and collections[1] - collections[0] >= 0.15  # and no more: nobody is there
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library of Linux keeps pools of memory")
-def test_memory_that_is_free_goes_back_to_the_system_when_garbage_is_collected():
+def test_free_memory_goes_back_to_the_system():
     code = """
 import threading
 from pages.shared.process import garbage
@@ -217,7 +197,7 @@ print(held() - before, collected() - before)
     assert kept > 60e6 and left < 0.2 * kept, done.stderr
 
 
-def test_garbage_is_collected_after_pages_that_fail_and_parts_that_run_alone(monkeypatch):
+def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     asked, drawn = [], []
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(frame, "_draw", lambda page, folded, compare: 1 / 0)
@@ -233,7 +213,7 @@ def test_garbage_is_collected_after_pages_that_fail_and_parts_that_run_alone(mon
 
 
 @pytest.mark.parametrize("has_results", [False, True])
-def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with(own_cache, has_results):
+def test_getting_ready_begins_the_work_and_imports(own_cache, has_results):
     if has_results:
         store.save("runs", "a" * 32, 1)
     code = (
@@ -248,7 +228,7 @@ def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with(own_cach
     assert done.stdout.split("\n")[:3] == ["begun", "True True", str(has_results)], done.stderr
 
 
-def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
+def test_reading_ahead_does_not_warn_of_its_spinners():
     def record(thread, level):
         found = logging.LogRecord("streamlit", level, "", 0, "missing ScriptRunContext", None, None)
         found.threadName = thread
@@ -259,16 +239,6 @@ def test_reading_ahead_does_not_warn_of_its_spinners_and_other_warnings_stay():
     assert reading.says_nothing_of_reader(record("Thread-1", logging.WARNING))
 
 
-class Function:
-    """What keeps values, and forgets them when told so."""
-
-    def __init__(self):
-        self.forgotten = []
-
-    def clear(self, *arguments):
-        self.forgotten.append(arguments)
-
-
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that a test sets."""
@@ -277,31 +247,35 @@ def clock(monkeypatch):
     return now
 
 
-def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_not_those_just_used(clock):
-    def use(function, name, size):
-        values.used(function, (name,), np.zeros(size, np.uint8), 10)
+def test_values_used_longest_ago_are_forgotten_first(clock):
+    made = []
 
-    one, other, values = Function(), Function(), Values(lambda: 35_000)
-    for function, name in ((one, "a"), (other, "a"), (one, "b")):
+    def use(function, name, size):
+        values.get(function, (name,), lambda: made.append((function, name)) or np.zeros(size, np.uint8), 10)
+
+    def is_kept(function, name):
+        return (function, (name,)) in values._known
+
+    values = Values(lambda: 35_000)
+    for function, name in (("one", "a"), ("other", "a"), ("one", "b")):
         use(function, name, 10_000)
         clock.time += 1
-    use(one, "a", 10_000)  # used again
+    use("one", "a", 10_000)  # used again
+    assert len(made) == 3
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    use(one, "c", 10_000)
-    assert (one.forgotten, other.forgotten) == ([], [("a",)])
-    use(one, "d", 20_000)
-    assert one.forgotten == [("b",), ("a",)] and values.bytes < 35_000
-    one, values = Function(), Values(lambda: 10_000)
-    use(one, "data", 12_000)
-    use(one, "model", 12_000)
-    assert one.forgotten == []
-    use(one, "more", 12_000)
-    assert one.forgotten == [("data",)], "however lately it was used"
+    use("one", "c", 10_000)
+    assert not is_kept("other", "a") and is_kept("one", "b")
+    use("one", "d", 20_000)
+    assert not is_kept("one", "b") and not is_kept("one", "a") and values.bytes < 35_000
+    values = Values(lambda: 10_000)
+    use("one", "data", 12_000)
+    use("one", "model", 12_000)
+    assert is_kept("one", "data")
+    use("one", "more", 12_000)
+    assert not is_kept("one", "data"), "however lately it was used"
     clock.time += 2 * in_memory.NEEDED_SECONDS
-    use(one, "more", 12_000)
-    assert one.forgotten == [("data",), ("model",)]
-    use(one, "huge", 500_000)
-    assert one.forgotten[2:] == [("more",)]
+    use("one", "huge", 500_000)
+    assert [name for _, (name,) in values._known] == ["huge"]
 
 
 @pytest.mark.parametrize(("made", "wanted"), [
@@ -319,11 +293,11 @@ def test_the_values_used_longest_ago_are_forgotten_when_all_are_too_large_but_no
 ])  # fmt: skip
 def test_the_size_of_a_value_counts_each_part_once(made, wanted):
     values = Values(lambda: 1 << 30)
-    values.used(Function(), (), made(), 1)
+    values.get("one", (), made, 1)
     assert wanted <= values.bytes < 1.05 * wanted + 5_000
 
 
-def test_a_data_set_that_is_too_large_is_read_again_when_it_is_asked_for(own_cache, monkeypatch, clock):
+def test_a_data_set_that_is_too_large_is_read_again(own_cache, monkeypatch, clock):
     made = []
 
     @server.shared()
