@@ -8,7 +8,7 @@ from pages.shared import first_results, format, fragments, jobs, sidebar, tasks,
 from pages.shared.operator import accounts, guard
 from pages.shared.process import garbage, reading, turns
 from pages.shared.process.turns import serving
-from pages.shared.streamlit_fixes import address_fields, downloads
+from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import removed, stored, workspace
 from xmlcore import store
 from xmlcore.state import StateError
@@ -22,10 +22,14 @@ STAYS = "What you see stays in memory and is kept when that is possible again, u
 
 def opened() -> bool:
     """Open the workspace, and return whether that was possible; if not, the page says why. Called by app.py."""
-    if refused() or not accounts.admitted():
-        return False
     try:
+        secure_cache()
+        if not accounts.admitted():
+            return False
         workspace.open_workspace()
+    except UnsafeCacheError as error:  # others could have written to the folder for results
+        st.error(f"**The dashboard does not start.** {format.plain(error)}")
+        return False
     except StateError as error:  # the database is that of a later version, or cannot be read
         st.error(f"Workspaces cannot be read: {format.plain(error.strerror)}")
         return False
@@ -52,10 +56,9 @@ def _draw(page, folded, make_comparison):
         view.keep()
     place_for_jobs = sidebar.show(page, folded)
     show_trouble()
-    notice()
-    with st.container(
-        key="undo-bar"
-    ):  # always, so that the browser does not draw the page anew when there is nothing to undo
+    for message in workspace.take_notices():
+        st.toast(format.plain(message), duration="long")
+    with st.container(key="undo-bar"):  # always: else the browser draws the page anew when there is nothing to undo
         removed.offer()
     run_page(page)
     sidebar.show_jobs(place_for_jobs)
@@ -73,12 +76,9 @@ def _follow_jobs():
         looks.append(None)
         by_itself = len(looks) > 1  # the first time is a part of the page's own run
         if by_itself and any(is_over() for is_over in over):
-            downloads.wait()  # the end of this run may delete a file that was made for a download
             st.rerun()
         for draw in live:
             draw()
-        if by_itself:
-            downloads.wait()
 
     if live or over:
         st.fragment(look, run_every=jobs.seconds_between_looks())()
@@ -104,21 +104,6 @@ def _read_ahead(make_comparison):
     key = shown or (runs[-1]["key"] if runs and shown is None else None)
     if key and reading.is_unread(f"run {key}"):
         reading.read_ahead(lambda: reading.read_run(key))
-
-
-def notice() -> None:
-    for message in workspace.take_notices():
-        st.toast(format.plain(message), duration="long")
-
-
-def refused() -> bool:
-    """Show why the folder for results is not used, if others could have written to it; return whether that is so."""
-    try:
-        secure_cache()
-    except UnsafeCacheError as error:
-        st.error(f"**The dashboard does not start.** {format.plain(error)}")
-        return True
-    return False
 
 
 def show_trouble() -> None:

@@ -23,7 +23,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared.operator import accounts, audit, limits
-from pages.shared.streamlit_fixes import late_polls, upload_addresses
+from pages.shared.streamlit_fixes import websocket
 from pages.shared.workspaces import workspace
 
 # What each answer says beside its content. Addresses of pages name the workspace, so other sites are not told them, and
@@ -101,8 +101,7 @@ class Guard:
                 answer = self._upload
             await answer(scope, receive, send)
         elif right and is_from_here(headers.get("origin"), named[0]):
-            receive, send = upload_addresses.asked_again(late_polls.without(receive), send, note=note_given)
-            await self._app(_as_from_here(scope, headers), receive, send)
+            await self._app(_as_from_here(scope, headers), websocket.without_late_polls(receive), send)
         else:
             await receive()  # the message that asks for the connection
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})

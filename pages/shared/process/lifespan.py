@@ -12,8 +12,10 @@ import webbrowser
 import streamlit as st
 
 from pages.shared.addresses import SCRIPT
+from pages.shared.operator import guard
 from pages.shared.process import garbage, job_queue, reading, room
 from pages.shared.process.turns import serving
+from pages.shared.streamlit_fixes import downloads, websocket
 from pages.shared.workspaces import stored
 from xmlcore import store
 from xmlcore.state import database
@@ -41,6 +43,8 @@ async def lifespan(app):
     # Streamlit would add the script's folder for each view of a page, and remove it after that. Meanwhile, an import in
     # another session, which goes along the path, would skip a folder and not find its module.
     sys.path.append(str(SCRIPT.parent))
+    websocket.keep_upload_addresses(guard.note_given)
+    downloads.keep()
     serving.set()
     yield
     ended.set()

@@ -40,7 +40,7 @@ def work():
     dataset_list.add_dataset("f1f1f1f1", "mine", "upload", use=True)
 
 
-def test_a_user_is_known_by_provider_and_subject_and_verified_addresses_only(monkeypatch):
+def test_a_user_is_provider_and_subject_and_a_verified_address(monkeypatch):
     same = accounts.user_of({"iss": "https://id.example.org", "sub": "1", "name": "Ann B"})
     assert same.id == ANN.id and same.name == "Ann B" and same.address is None
     other = accounts.user_of({"iss": "https://elsewhere.example", "sub": "1", "email": "ann@example.org"})
@@ -58,7 +58,7 @@ def test_users_are_listed_by_address_or_by_the_end_of_it(listed, both, monkeypat
     assert (accounts.may_use(ANN), accounts.may_use(BOB)) == (both, both)
 
 
-def test_a_workspace_belongs_to_the_user_who_opened_it_first_and_others_may_look_at_it(own_cache, sign_in):
+def test_a_workspace_is_of_who_opened_it_first_others_may_look(own_cache, sign_in):
     hers = sign_in(ANN)
     work()
     assert sign_in(ANN, hers) == hers
@@ -76,7 +76,7 @@ def test_a_workspace_belongs_to_the_user_who_opened_it_first_and_others_may_look
     assert workspace.only_looks() and workspace.get("known")["f1f1f1f1"]["name"] == "mine"
 
 
-def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, sign_in, monkeypatch):
+def test_who_comes_without_an_address_gets_the_last_workspace(own_cache, sign_in, monkeypatch):
     first = sign_in(ANN)
     work()
     second = workspace.begin()
@@ -88,7 +88,7 @@ def test_who_comes_without_an_address_gets_the_workspace_opened_last(own_cache, 
     assert sign_in(ANN) == first and sign_in(BOB) not in (first, second)
 
 
-def test_a_user_may_have_so_many_jobs_at_once_in_all_workspaces_together(own_cache, sign_in, monkeypatch):
+def test_a_user_may_have_so_many_jobs_in_all_workspaces(own_cache, sign_in, monkeypatch):
     sign_in(ANN)
     first = workspace.token()
     workspace.begin()
@@ -138,7 +138,7 @@ def lines():
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_line_names_the_user_and_not_the_token_is_private_and_stops_nobody_on_a_full_disk(own_cache, monkeypatch):
+def test_a_line_of_the_log_is_private_and_a_full_disk_no_error(own_cache, monkeypatch):
     audit.write("upload", "ann\n@example.org", "a" * 32, bytes=35)
     (line,) = lines()
     assert line["event"] == "upload" and line["user"] == "ann\n@example.org" and line["bytes"] == 35
@@ -166,7 +166,7 @@ def test_the_log_rotates_and_keeps_so_many_files(own_cache, monkeypatch):
 
 
 @pytest.mark.slow
-def test_servers_on_one_cache_lose_no_line_of_the_log_while_it_rotates(own_cache, monkeypatch):
+def test_servers_on_one_cache_lose_no_line_of_the_log(own_cache, monkeypatch):
     monkeypatch.setenv(audit.SIZE_VARIABLE, "1000")
     monkeypatch.setenv(audit.FILES_VARIABLE, "999")
     audit.write("job", None, None, of="here", number=-1)  # this process knows the first file, too

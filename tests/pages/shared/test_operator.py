@@ -106,7 +106,7 @@ def test_a_file_is_taken_only_where_its_session_asked_for_it(session):
     assert put("a", 10) == 403
 
 
-def test_files_of_a_session_that_were_not_read_have_a_bound_together(session):
+def test_unread_files_of_a_session_have_a_bound_together(session):
     size = 3 << 20
     assert put("a", size + (2 << 20)) == 413
     for file in "abcd":
@@ -149,7 +149,7 @@ def test_every_answer_has_the_headers_and_keeps_its_own(options):
 
 
 @pytest.mark.parametrize("hosts", [["evil.example"], [], ["localhost", "evil.example"]])
-def test_a_request_for_another_name_is_refused_and_says_what_to_do(options, hosts):
+def test_a_request_for_another_name_is_refused(options, hosts):
     saw, sent = ask({"type": "http", "headers": [("host", host) for host in hosts]})
     assert saw == [] and sent[0]["status"] == 421
     assert b"--server.allowedHosts" in sent[1]["body"] and b"evil" not in sent[1]["body"]
@@ -161,7 +161,7 @@ def test_a_websocket_of_another_site_or_name_is_refused(options):
         assert saw == [] and sent == [{"type": "websocket.close", "code": 1008, "reason": "refused"}]
 
 
-def test_streamlit_sees_a_trusted_page_as_its_own_and_need_not_look_up_addresses(options):
+def test_streamlit_sees_a_trusted_page_as_its_own(options):
     options["server.allowedHosts"] = ["lab.example.org"]
     headers = [("host", "localhost:8501"), ("origin", "https://lab.example.org"), ("cookie", "a=b")]
     (scope,), _ = ask({"type": "websocket", "headers": headers})
@@ -180,7 +180,7 @@ def answer(path, query="", accept="text/html", page=None):
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", "/train"])
-def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path):
+def test_a_page_names_the_parts_that_figures_and_tables_need(path):
     status, head = answer(path, f"{workspace.QUERY}={TOKEN}")
     assert status == 200
     links = head["link"].split(", ")
@@ -191,7 +191,7 @@ def test_a_page_names_the_parts_of_the_program_that_figures_and_tables_need(path
         assert rest == ["rel=prefetch", "as=script"]
 
 
-def test_a_page_comes_with_its_style_after_that_of_streamlit_also_where_the_browser_has_it_already():
+def test_a_page_comes_with_its_style_also_if_it_is_cached():
     browser = TestClient(entrance.Entrance(StaticFiles(directory=entrance.PROGRAM.parents[1], html=True)))
     page = browser.get(f"/?{workspace.QUERY}={TOKEN}", headers={"accept": "text/html", "accept-encoding": "gzip"})
     assert page.text.endswith(f"{STYLE}</body>\n</html>\n")
@@ -210,9 +210,7 @@ def test_other_spellings_of_a_page_lead_to_it_with_their_query(path, goal):
     assert goal is None or urljoin(f"http://host{path}", head["location"]) == f"http://host{goal}?{query}"
 
 
-def test_a_request_without_a_workspace_writes_nothing_until_something_is_kept_in_the_one_it_gets(
-    own_cache, monkeypatch
-):
+def test_a_request_without_a_workspace_writes_nothing(own_cache, monkeypatch):
     monkeypatch.setattr(stored, "MOST_BEGUN", 3)
     begun = [answer("/")[1]["location"].partition(f"{workspace.QUERY}=")[2] for _ in range(4)]
     assert [stored.exists(token) for token in begun] == [False, True, True, True]

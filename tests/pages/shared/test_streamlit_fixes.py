@@ -21,22 +21,22 @@ from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared.figures import charts
-from pages.shared.streamlit_fixes import downloads, late_polls, upload_addresses
+from pages.shared.streamlit_fixes import downloads, websocket
 
 
-def test_downloads_a_file_made_for_a_download_is_gone_after_the_ends_of_two_runs():
+def test_downloads_a_file_is_gone_after_the_ends_of_two_runs():
     storage = MemoryMediaFileStorage("/media")
     manager = MediaFileManager(storage)
     name = manager.add_deferred(lambda: b"content", "text/csv", "0.1", file_name="a.csv")
     file = manager.execute_deferred(name).rsplit("/", 1)[-1]
     assert storage.get_file(file).content == b"content"
-    manager.remove_orphaned_files()
-    manager.remove_orphaned_files()
+    downloads._remove(manager)  # as it is without the work-around
+    downloads._remove(manager)
     with pytest.raises(MediaFileStorageError):
         storage.get_file(file)
 
 
-def test_late_polls_a_request_for_news_of_a_page_undoes_the_change_to_another():
+def test_late_polls_a_poll_undoes_the_change_to_another_page():
     requests = ScriptRequests()
     requests.request_rerun(RerunData(page_script_hash="A"))
     requests.on_scriptrunner_ready()
@@ -45,21 +45,21 @@ def test_late_polls_a_request_for_news_of_a_page_undoes_the_change_to_another():
     assert requests.on_scriptrunner_yield().rerun_data.page_script_hash == "A"
 
 
-def test_upload_addresses_the_answer_to_a_request_for_an_address_is_lost_when_a_run_begins():
+def test_upload_addresses_an_answer_is_lost_when_a_run_begins():
     queue, answer = ForwardMsgQueue(), ForwardMsg()
     answer.file_urls_response.response_id = "1"
     queue.enqueue(answer)
-    queue.clear(retain_lifecycle_msgs=True)
+    websocket._clear(queue, retain_lifecycle_msgs=True)  # as it is without the work-around
     assert not queue.flush()
 
 
-def test_reconnected_a_session_that_follows_another_has_none_of_its_files():
+def test_reconnected_a_later_session_has_none_of_the_files():
     files = MemoryUploadedFileManager("/upload")
     files.add_file("before", UploadedFileRec("1", "a.txt", "text/plain", b"content"))
     assert files.get_files("before", ["1"]) and not files.get_files("after", ["1"])
 
 
-def test_address_fields_only_a_field_of_the_whole_app_stays_and_cannot_be_written_by_switching():
+def test_address_fields_only_a_field_of_the_whole_app_stays():
     params = QueryParams()
     params.bind_widget("at", "of the app", "string_value", "app")
     params.bind_widget("section", "of a page", "string_value", "train")
@@ -90,7 +90,7 @@ def received(*messages):
         return next(line)
 
     async def all_received():
-        receive_in_time, found = late_polls.without(receive), []
+        receive_in_time, found = websocket.without_late_polls(receive), []
         while (message := await receive_in_time())["type"] != "websocket.disconnect":
             found.append(next(i for i, one in enumerate(messages) if one is message))
         return found
@@ -98,7 +98,7 @@ def received(*messages):
     return asyncio.run(all_received())
 
 
-def test_only_news_of_the_page_that_is_shown_are_asked_for_and_all_else_is_received():
+def test_only_polls_of_the_page_that_is_shown_are_received():
     assert received(asks("A"), poll("A"), asks("B"), poll("A"), poll("A"), poll("B")) == [0, 1, 2, 5]
     assert received(asks("A"), asks("B"), poll("A"), asks("A"), poll("B"), poll("A")) == [0, 1, 3, 5]
     assert received(asks("A"), asks("B"), asks("A", "progress")) == [0, 1, 2]
@@ -109,126 +109,49 @@ def test_only_news_of_the_page_that_is_shown_are_asked_for_and_all_else_is_recei
     assert received(asks("A"), asks("B"), *others) == [0, 1, 2, 3, 4, 5, 6]
 
 
-WAIT = 0.05  # seconds
-END = {"type": "websocket.disconnect"}
-
-
-def request(name="one"):
-    message = BackMsg()
-    message.file_urls_request.request_id = name
-    return {"type": "websocket.receive", "bytes": message.SerializeToString()}
-
-
-def answer(name="one"):
-    message = ForwardMsg()
-    message.file_urls_response.response_id = name
-    return {"type": "websocket.send", "bytes": message.SerializeToString()}
-
-
-def heartbeat():
-    return {"type": "websocket.receive", "bytes": BackMsg(app_heartbeat=True).SerializeToString()}
-
-
-def run(act):
-    """Run ``act(browser, receive, send, sent)``: what is put into ``browser`` is received, ``sent`` is what it gets."""
-
-    async def everything():
-        browser, sent = asyncio.Queue(), []
-
-        async def keep(message):
-            sent.append(message)
-
-        return await act(browser, *upload_addresses.asked_again(browser.get, keep, WAIT), sent)
-
-    return asyncio.run(everything())
-
-
-async def comes_nothing_more(receive):
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(receive(), 4 * WAIT)
-
-
-def test_a_request_without_an_answer_is_made_again_until_there_is_one_and_a_second_one_is_not_sent():
-    others = [answer("other"), {"type": "websocket.send", "text": "text"}]
-
-    async def act(browser, receive, send, sent):
-        await browser.put(request())
-        assert [await receive() for _ in range(3)] == [request()] * 3
-        for message in (answer(), answer(), *others):
-            await send(message)
-        await browser.put(heartbeat())
-        assert await receive() == heartbeat()
-        await comes_nothing_more(receive)
-        assert sent == [answer(), *others]
-
-    run(act)
-
-
-def test_messages_arrive_while_an_answer_is_waited_for_and_none_is_lost():
-    others = [{"type": "websocket.receive", "bytes": b"\xff\xff\xff"}, {"type": "websocket.connect"}]
-    messages = [heartbeat(), request("two"), *others, END]
-
-    async def act(browser, receive, send, sent):
-        await browser.put(request())
-        assert [await receive() for _ in range(2)] == [request()] * 2
-        for message in messages:
-            await browser.put(message)
-        got = []
-        while END not in got:
-            got.append(await receive())
-        assert [message for message in got if message != request()] == messages
-
-    run(act)
-
-
-@pytest.mark.parametrize(("tries", "most", "n_requests"), [(2, 3, 1), (1, 3, 10)])
-def test_a_request_is_given_up_in_the_end_and_of_a_flood_only_some_are_made_again(monkeypatch, tries, most, n_requests):
-    monkeypatch.setattr(upload_addresses, "TRIES", tries)
-    monkeypatch.setattr(upload_addresses, "MOST", most)
-
-    async def act(browser, receive, send, sent):
-        flood = [request(str(i)) for i in range(n_requests)]
-        for message in flood:
-            await browser.put(message)
-        expected = flood + tries * flood[:most]
-        assert [await receive() for _ in expected] == expected
-        await comes_nothing_more(receive)
-
-    run(act)
+@pytest.mark.parametrize("fragments", [None, ["a part"]])
+def test_the_answer_to_a_request_for_an_address_is_kept_and_sent_once(monkeypatch, fragments):
+    noted, queue, answer = [], ForwardMsgQueue(), ForwardMsg()
+    monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
+    monkeypatch.setattr(ForwardMsgQueue, "_before_enqueue_msg", None)
+    websocket.keep_upload_addresses(noted.append)
+    answer.file_urls_response.file_urls.add().upload_url = "/_stcore/upload_file/s/1"
+    for message in (ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY), answer):
+        queue.enqueue(message)
+    queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=fragments)
+    assert noted == ["/_stcore/upload_file/s/1"] and queue.flush()[-1] == answer
+    assert not queue.flush()
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that only goes on while somebody sleeps, and nothing handed out yet."""
+    """A clock that a test sets, and nothing handed out yet."""
     now = [100.0]
     monkeypatch.setattr(downloads, "_until", 0.0)
-    monkeypatch.setattr(
-        downloads, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
-    )
+    monkeypatch.setattr(downloads, "_removed", 0.0)
+    monkeypatch.setattr(downloads, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
-def test_the_browser_has_its_moment_to_fetch_a_file_that_was_made_and_then_nothing_waits(clock):
-    downloads.wait()
-    assert clock[0] == 100
+def test_nothing_is_deleted_while_a_browser_fetches_a_file(clock, monkeypatch):
+    monkeypatch.setattr(MediaFileManager, "remove_orphaned_files", MediaFileManager.remove_orphaned_files)
+    deleted, manager = [], MediaFileManager(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr(downloads, "_remove", lambda manager: deleted.append(clock[0]))
+    downloads.keep()
+    manager.remove_orphaned_files()
     downloads.made()
-    clock[0] += 0.5
-    downloads.wait()
-    over = clock[0]
-    assert over == pytest.approx(100 + downloads.MOMENT, abs=0.1)
-    downloads.wait()
-    assert clock[0] == over
+    for seconds in (0.5, 1.0, 1.0):
+        clock[0] += seconds
+        manager.remove_orphaned_files()
+    assert deleted == [100.0, 102.5]
+    for _ in range(30):  # files are made all the time
+        downloads.made()
+        clock[0] += 1
+        manager.remove_orphaned_files()
+    assert deleted[2:] == [102.5 + downloads.LONGEST]
 
 
-def test_downloading_all_the_time_holds_nothing_up_for_longer_than_a_moment(clock, monkeypatch):
-    downloads.made()
-    sleep = downloads.time.sleep
-    monkeypatch.setattr(downloads.time, "sleep", lambda s: (sleep(s), downloads.made()))
-    downloads.wait()
-    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
-
-
-def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(clock, monkeypatch):
+def test_a_file_is_made_when_asked_for(clock, monkeypatch):
     buttons, made = [], []
     monkeypatch.setattr(charts.st, "download_button", lambda label, **about: buttons.append(about))
 

@@ -10,7 +10,6 @@ from streamlit.runtime.scriptrunner import StopException
 from pages.jobs import live
 from pages.shared import fragments, frame, jobs, tasks
 from pages.shared.process import job_queue
-from pages.shared.streamlit_fixes import downloads
 from pages.shared.workspaces import result_list, workspace
 from tests.pages.making import damage, fields_of, said_plainly, written
 from xmlcore import experiment, store
@@ -48,9 +47,7 @@ def run_record(ready):
     return record
 
 
-def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_takes_its_place(
-    ready, run_record, monkeypatch
-):
+def test_a_run_of_an_earlier_version_is_marked_and_replaced(ready, run_record, monkeypatch):
     monkeypatch.setattr(experiment.KINDS["train"], "version", experiment.KINDS["train"].version + 1)
     page = ready.go("train")
     assert "by an earlier version of the program" in page.text()
@@ -60,7 +57,7 @@ def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_take
     page.until(lambda s: [r["key"] for r in written(s)["runs"]] == [task.key])
 
 
-def test_a_damaged_data_set_of_the_catalog_is_made_again_or_saved_again_while_the_server_has_it(ready):
+def test_a_damaged_data_set_is_made_or_saved_again(ready):
     fingerprint = written(ready)["dataset"]
     damage("datasets", fingerprint)
     page = ready.run()
@@ -99,13 +96,13 @@ def wait_until_done(session, model):
     job_queue.queue().get(record["id"]).result(timeout=120)
 
 
-def test_a_training_begins_although_its_data_set_was_deleted_from_the_disk_since_the_page_was_drawn(ready):
+def test_a_training_begins_although_its_data_set_was_deleted(ready):
     ready.go("train")
     store.delete("datasets", written(ready)["dataset"])
     ready.press("train.PLT.submit").until(lambda s: trained(s) == {"PLT"})
 
 
-def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, held):
+def test_a_result_is_kept_when_train_is_pressed_as_it_ends(ready, held):
     start(ready, "PLT")
     assert ready.at.button(key="train.PLT.submit").disabled, "it would start nothing"
     assert not ready.set("train.model", "OneVsRest").at.button(key="train.OneVsRest.submit").disabled
@@ -117,7 +114,7 @@ def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(
     assert not ready.at.button(key="train.OneVsRest.submit").disabled
 
 
-def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, held, monkeypatch):
+def test_a_result_is_kept_when_streamlit_stops_the_run(ready, held, monkeypatch):
     start(ready, "PLT")
     held("PLT")
     wait_until_done(ready, "PLT")
@@ -136,7 +133,7 @@ def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, h
     assert trained(ready.run()) == {"PLT"}
 
 
-def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session, held):
+def test_the_training_asked_for_last_is_shown(ready, session, held):
     start(ready, "PLT", "OneVsRest")
     for model in ("OneVsRest", "PLT"):
         held(model)
@@ -151,7 +148,7 @@ RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, 
 
 
 @pytest.mark.parametrize("ended", ["done", "cancelled"])
-def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
+def test_a_job_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
     job = SimpleNamespace(id="a", state=ended)
     monkeypatch.setattr(workspace, "get", lambda name: [RECORD])
     monkeypatch.setattr(jobs, "find", lambda record: job)
@@ -159,9 +156,8 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_only_looks_that_come_by_themselves_wait_and_before_they_end(monkeypatch, is_over):
+def test_looks_that_come_by_themselves_draw_the_page_once(monkeypatch, is_over):
     happened, looks = [], []
-    monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
     monkeypatch.setattr(jobs, "seconds_between_looks", lambda: 1.0)
     monkeypatch.setattr(frame.st, "fragment", lambda look, run_every: looks.append(look) or look)
     monkeypatch.setattr(frame.st, "session_state", {})
@@ -181,7 +177,7 @@ def test_only_looks_that_come_by_themselves_wait_and_before_they_end(monkeypatch
     assert happened == ["drawn in its place"], "a part of the page's own run"
     with contextlib.suppress(StopIteration):
         looks[0]()
-    assert happened[1:] == (["waited", "page"] if is_over else ["drawn in its place", "waited"])
+    assert happened[1:] == ["page" if is_over else "drawn in its place"]
 
 
 @pytest.mark.parametrize("shows_progress", [False, True])
@@ -217,7 +213,7 @@ def test_a_job_goes_on_while_it_is_active_and_wanted_here(monkeypatch, state, ow
 
 
 @pytest.mark.parametrize("needed", [True, False])
-def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeypatch, own_cache, needed):
+def test_files_of_a_stopped_job_stay_while_another_needs_them(monkeypatch, own_cache, needed):
     mine = SimpleNamespace(id="a", key="0" * 32, state="cancelled", active=False, title="Reading", owners=set())
     others = SimpleNamespace(id="b", key="0" * 32, state="running", active=needed, title="Reading", owners={"another"})
     record = RECORD | {"kind": "read", "key": mine.key, "params": {}, "title": "Reading"}
@@ -235,7 +231,7 @@ def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeyp
 
 
 @pytest.mark.parametrize(("sessions", "seconds"), [(1, 1.0), (5, 1.0), (10, 2.0), (100, 4.0)])
-def test_progress_is_looked_up_less_often_by_each_session_when_many_have_jobs(monkeypatch, sessions, seconds):
+def test_progress_is_looked_up_less_often_with_many_sessions(monkeypatch, sessions, seconds):
     running, ended = (
         [SimpleNamespace(id=f"{active} {i}", active=active, owners={f"{active} {i}"}) for i in range(n)]
         for active, n in ((True, sessions), (False, 50))
