@@ -41,7 +41,7 @@ def test_a_downloaded_figure_of_settings_has_its_lines(browser, tmp_path):
     figure = figures.parameters_compared(frame, {"C": "C", "trees": "Trees"}, "P@1")
     origin = figure_files.origin("settings", known={})
     path = tmp_path / "figure.html"
-    path.write_bytes(figure_files.html_page(figure, "Settings", "Each line is a setting.", "settings", {}, origin))
+    path.write_bytes(figure_files.html_page(figure, "Each line is a setting.", "settings", {}, origin))
     said, pixels = opened(browser, path)
     assert "WebGL is not supported" not in said and pixels > 100
 

@@ -38,50 +38,43 @@ def show_figure(
     if figure.layout.showlegend and run_names.has_star(names, [*known.get("runs", ()), *known.get("selections", ())]):
         figure = go.Figure(figure)  # sessions share the one that is given
         figure.add_scatter(x=[None], y=[None], name=STARRED, mode="markers", marker_color="rgba(0,0,0,0)")
-    place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
-
-    def origin():
-        origin_of = figure_files.origin(name, of, known)
-        return origin_of, " – ".join(filter(None, (origin_of["Data set"], figure.layout.title.text)))
-
+    if on_click is not None:
+        extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}
     with st.container():  # without a key of its own, for the same reason
-        if on_click is not None:
-            extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
+        _menus(figure, frame, name, caption, place or key, lambda: figure_files.origin(name, of, known), counted)
 
-        def page():
-            origin_of, page_title = origin()
-            return figure_files.html_page(figure, page_title, caption, name, _config(name), origin_of)
 
-        def pdf():
-            origin_of, page_title = origin()
-            return figure_files.pdf(figure, page_title, caption, origin_of)
+def _menus(figure, frame, name, caption, place, origin, counted) -> None:
+    # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
+    # tooltip would cover what opens.
+    times = st.session_state.get(DIALOGS, {}).get(place, 0)
+    menus = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    with menus.popover("How to read this", type="tertiary", icon=":material/help:", key=f"reading-{place}"):
+        st.markdown(caption)
+    meta = figure.layout.meta
+    drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
+    in_title = re.search(rf"(?<![\w,.]){re.escape(drawn)}(?![,.]?\w)", str(figure.layout.title.text))
+    if meta["shown"] < meta["total"] and not in_title:
+        menus.caption(f"Showing {drawn}.", width="content")
 
-        # The menu is another one after a dialog was opened from it: so it is closed, and Escape closes the dialog. A
-        # tooltip would cover what opens.
-        times = st.session_state.get(DIALOGS, {}).get(place, 0)
-        menus = st.container(horizontal=True, gap="small", vertical_alignment="center")
-        with menus.popover("How to read this", type="tertiary", icon=":material/help:", key=f"reading-{place}"):
-            st.markdown(caption)
-        meta = figure.layout.meta
-        drawn = f"{meta['shown']:,} of {meta['total']:,} {counted}".strip()
-        in_title = re.search(rf"(?<![\w,.]){re.escape(drawn)}(?![,.]?\w)", str(figure.layout.title.text))
-        if meta["shown"] < meta["total"] and not in_title:
-            menus.caption(f"Showing {drawn}.", width="content")
-        with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
-            opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
-            about = "Opens the figure with buttons that save it as an image, with its caption if you like"
-            if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
-                _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
-            about = "One file of about 2\u00a0MB that works offline and saves SVG and PNG"
-            file_button("Figure, HTML", page, f"{name}.html", about, f"{place}-html")
-            if figure_files.makes_pdf():
-                about = "For print; it takes some seconds to make"
-                if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
-                    _save_pdf(pdf, name)
-            csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
-            st.caption("The camera above the figure saves it as an SVG at once.")
+    def page():
+        return figure_files.html_page(figure, caption, name, _config(name), origin())
+
+    with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
+        opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
+        about = "Opens the figure with buttons that save it as an image, with its caption if you like"
+        if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
+            _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
+        about = "One file of about 2\u00a0MB that works offline and saves SVG and PNG"
+        file_button("Figure, HTML", page, f"{name}.html", about, f"{place}-html")
+        if figure_files.makes_pdf():
+            about = "For print; it takes some seconds to make"
+            if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
+                _save_pdf(lambda: figure_files.pdf(figure, caption, origin()), name)
+        csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
+        st.caption("The camera above the figure saves it as an SVG at once.")
 
 
 def _clicked(key, on_click) -> None:
@@ -130,7 +123,6 @@ def _close_menu(place):
 
 @st.dialog("Figure to save", width="large")
 def _save(page: bytes, height: int):
-    """Show a figure as its file shows it, with buttons that save images."""
     st.iframe(page.decode("utf-8"), height=height)
 
 

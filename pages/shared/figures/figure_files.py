@@ -46,12 +46,13 @@ def workspace_now() -> dict:
 def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     """Return where a figure comes from: its data sets, its results with their settings, the software and the day."""
     known = workspace_now() if known is None else known
-    parts, names, keys = name.split("-"), known.get("known", {}), set(keys)
+    parts, keys = name.split("-"), set(keys)
     every = (*known.get("runs", ()), *known.get("selections", ()))
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
     # The Compare page shows results on other data sets than the one in use.
-    of = dict.fromkeys(names[r["fingerprint"]]["name"] for r in records if r["fingerprint"] in names)
-    found = {"Data set": "; ".join(of) or workspace.dataset_name(known) or "unknown"}
+    fingerprints = [record["fingerprint"] for record in records], [known.get("dataset")]
+    of, in_use = (dict.fromkeys(_names(known, some)) for some in fingerprints)
+    found = {"Data set": "; ".join(of or in_use) or "unknown"}
     results = [(record.get("model") or record.get("method"), record["params"], record["key"]) for record in records]
     if results:
         texts = (f"{model} ({settings.changed(model, params) or 'default settings'})" for model, params, _ in results)
@@ -62,13 +63,22 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
 
 
+def _names(known, fingerprints):
+    names = known.get("known", {})
+    return [names[fingerprint]["name"] for fingerprint in fingerprints if fingerprint in names]
+
+
 def in_words(origin: dict[str, str]) -> str:
     """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
     sentence = "; ".join(f"{name.lower()}: {origin[name]}" for name in ("Data set", "Results") if name in origin)
     return f"{sentence[:1].upper()}{sentence[1:]}. {origin['Software']}, {origin['Creation Time']}."
 
 
-def html_page(figure, page_title: str, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
+def _title(figure, origin) -> str:
+    return " – ".join(filter(None, (origin["Data set"], figure.layout.title.text)))
+
+
+def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
     """Return an HTML page with the figure and its caption, which saves it as SVG and PNG."""
     height = height_of(figure)
     drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
@@ -83,7 +93,7 @@ def html_page(figure, page_title: str, caption: str, name: str, config: dict, or
     }
     named = {"description": drawing["caption"], "generator": origin["Software"]} | origin
     parts = {
-        "title": html.escape(page_title),
+        "title": html.escape(_title(figure, origin)),
         "meta": "\n".join(f'<meta name="{html.escape(n)}" content="{html.escape(v)}">' for n, v in named.items()),
         "height": str(height),
         "caption": html_of_markdown(caption),
@@ -115,7 +125,7 @@ class NoPdfError(RuntimeError):
     """A figure could not be made into a PDF file: the text says why."""
 
 
-def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
+def pdf(figure, caption: str, origin: dict[str, str]) -> bytes:
     """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from."""
     import kaleido
 
@@ -125,7 +135,7 @@ def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
     except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
         _LOG.exception("kaleido made no PDF")
         raise NoPdfError(f"{type(error).__name__}: {_first_text(error)}") from error
-    facts = {"Title": page_title, "Subject": plain_caption(caption), "Creator": origin["Software"]}
+    facts = {"Title": _title(figure, origin), "Subject": plain_caption(caption), "Creator": origin["Software"]}
     return with_info(made, facts | {"Keywords": in_words(origin)} | origin)
 
 

@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import format, jobs, selectors, server, settings, tasks
+from pages.shared import fields, format, jobs, selectors, server, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -54,7 +54,7 @@ def usable(kind: str, fingerprint: str) -> list:
     out = {r["key"]: why for r in every if (why := _not_here(r)) and not _is_readable(r)}
     if out:
         names = run_names.names(every) if kind == "runs" else run_names.selections(every)
-        named = (f"**{format.plain(names[key])}** ({format.plain(why)})" for key, why in out.items())
+        named = (f"{format.bold(names[key])} ({format.plain(why)})" for key, why in out.items())
         have = "This result was" if len(out) == 1 else "These results were"
         st.caption(f"Left out: {format.listed(list(named))}. {have} made by another version of the program.")
     return [r for r in every if r["key"] not in out]
@@ -186,21 +186,17 @@ def _precision(record) -> float:
 
 
 def choose(
-    widget: str, fingerprint: str, runs: list, titles: dict, key: str, help: str, label: str = "Result shown", least=2
+    widget: str, fingerprint: str, runs: list, titles: dict, key: str, help: str, label: str = "Result shown"
 ) -> None:
-    """Show a select box of ``least`` results or more; the chosen result is shown on the Train page, too."""
-    keys = [r["key"] for r in runs]
-    st.session_state[widget] = key
-    if len(keys) >= least:
-        take = {"on_change": _open, "args": (widget, fingerprint)}
-        help = f"{help} {run_names.footnote(titles.values())}"
-        st.selectbox(label, keys, format_func=titles.get, key=widget, help=help, **take)
+    """Show a select box of several results; the chosen one is shown on the Train page, too."""
 
+    def chosen(key):
+        take(fingerprint, key)
+        workspace.remember(f"{widget} {fingerprint}", key)
 
-def _open(widget, fingerprint):
-    key = st.session_state[widget]
-    take(fingerprint, key)
-    workspace.remember(f"{widget} {fingerprint}", key)
+    if len(runs) > 1:
+        titles = {record["key"]: titles[record["key"]] for record in runs}
+        fields.pick(label, titles, widget, key, chosen, help=f"{help} {run_names.footnote(titles.values())}")
 
 
 def take(fingerprint: str, key: str) -> None:

@@ -25,7 +25,7 @@ def name_button(records: list, page: str) -> None:
             max_chars=LONGEST_NAME,
             key=key,
             placeholder=first["model"],
-            on_change=lambda: _set(records, name=_cleaned(st.session_state[key])),
+            on_change=lambda: result_list.set_fields(records, name=_cleaned(st.session_state[key])),
             help="Used wherever this result is listed. Empty: the name of its model.",
         )
 
@@ -41,7 +41,7 @@ def tags_button(records: list, page: str) -> None:
             value=", ".join(tags(first)),
             key=tags_key,
             placeholder="final, ablation",
-            on_change=lambda: _set(records, tags=read_tags(st.session_state[tags_key])),
+            on_change=lambda: result_list.set_fields(records, tags=read_tags(st.session_state[tags_key])),
             help="Words with commas between them, by which the table can be filtered.",
         )
         st.text_area(
@@ -49,7 +49,7 @@ def tags_button(records: list, page: str) -> None:
             value=note(first),
             max_chars=LONGEST_NOTE,
             key=note_key,
-            on_change=lambda: _set(records, note=st.session_state[note_key].strip()),
+            on_change=lambda: result_list.set_fields(records, note=st.session_state[note_key].strip()),
         )
 
 
@@ -62,7 +62,7 @@ def archive_button(records: list, page: str) -> None:
         type="tertiary",
         icon=":material/unarchive:" if back else ":material/archive:",
         help=None if back else "Lists leave archived results out. They are kept, and can be shown on the Compare page.",
-        on_click=_set,
+        on_click=result_list.set_fields,
         args=(records,),
         kwargs={"archived": not back},
     )
@@ -99,19 +99,6 @@ def read_tags(text: str) -> list[str]:
 def _cleaned(name) -> str:
     """Return a name as it is kept: without blanks around it, and without the mark of our own columns."""
     return name.replace("\u200b", "").strip()
-
-
-def _set(records, **fields) -> None:
-    """Set fields of the records of results; an empty value removes the field."""
-
-    def change(record):
-        for name, value in fields.items():
-            if value:
-                record[name] = value
-            else:
-                record.pop(name, None)
-
-    result_list.change_runs([record["key"] for record in records], change)
 
 
 def _delete(records) -> None:

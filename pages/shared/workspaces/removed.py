@@ -80,15 +80,13 @@ def _last() -> Deletion | None:
     """Return what was removed last and of which something is not there again; nothing removed too long ago."""
     since = time.time() - room.UNDO_SECONDS
     removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
-    if removals:
-        listed = listed_keys({name: workspace.get(name) for name in FIELDS})
-        # Some of what goes from the disk has no entry: a copy of a published data set, trainings of a sweep.
-        removals = [
-            removal
-            for removal in removals
-            if listed_keys(removal.entries) - listed or any(store.is_aside(*one) for one in removal.aside)
-        ]
-    return removals[-1] if removals else None
+    listed = listed_keys({name: workspace.get(name) for name in FIELDS}) if removals else ()
+    return next((removal for removal in removals[::-1] if _is_gone(removal, listed)), None)
+
+
+def _is_gone(removal, listed) -> bool:
+    # Some of what goes from the disk has no entry: a copy of a published data set, trainings of a sweep.
+    return not listed_keys(removal.entries) <= listed or any(store.is_aside(*one) for one in removal.aside)
 
 
 def _free():
@@ -102,9 +100,8 @@ def _free():
 def _drop(data, keys):
     """Remove from the fields of a workspace, in place, what has one of the keys."""
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
-    for name in LISTS:
-        data[name] = [record for record in data[name] if record["key"] not in keys]
-    data["made"] = [pair for pair in data["made"] if pair[1] not in keys]
+    for name in (*LISTS, "made"):
+        data[name] = [entry for entry in data[name] if _key(entry) not in keys]
     data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
     # What was chosen for one result or data set, such as a decision, has its key as the last word of the name.
     data["widgets"] = {name: value for name, value in data["widgets"].items() if name.split(" ")[-1] not in keys}
@@ -121,7 +118,6 @@ def _restore(data, entries):
 
 
 def _minus(entries, others):
-    """Return those entries of a field that are not among others of it, by their keys."""
     if isinstance(entries, dict):
         return {name: entry for name, entry in entries.items() if name not in others}
     keys = {_key(other) for other in others}
@@ -129,5 +125,4 @@ def _minus(entries, others):
 
 
 def _key(entry) -> str:
-    """Return the key of an entry of a list: a record, or a kind and a key."""
-    return entry["key"] if isinstance(entry, dict) else entry[1]
+    return entry["key"] if isinstance(entry, dict) else entry[1]  # a record, or a kind and a key

@@ -54,13 +54,15 @@ def add_result(kind: str, record: dict) -> None:
     workspace.update(add)
 
 
-def change_runs(keys: list[str], change) -> None:
-    """Change the records of listed runs: ``change`` is called with each and changes it in place."""
+def set_fields(records: list[dict], **fields) -> None:
+    """Set fields of listed runs, which are given as records; an empty value removes the field."""
 
-    def change_all(data):
+    def change(data):
         for record in data["runs"]:
-            if record["key"] in wanted:
-                change(record)
+            if record["key"] in keys:
+                record.update(fields)
+                for name in [name for name, value in fields.items() if not value]:
+                    del record[name]
 
-    wanted = set(keys)
-    workspace.update(change_all)
+    keys = {record["key"] for record in records}
+    workspace.update(change)

@@ -145,18 +145,11 @@ def _is_visit(data) -> bool:
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    unasked = data.get("unasked", {})
-    lists, known = [data.get(name) or [] for name in ("runs", "selections", "made", "jobs")], data.get("known", {})
-    if not isinstance(known, dict) or not all(isinstance(listed, list) for listed in lists):
-        return False  # a damaged workspace is none of a mere visit
-    made = any(data.get(name) for name in ("sweeps", "forms"))
-    if made or not all(_is_unasked(entry, unasked) for listed in lists for entry in listed):
+    try:
+        entries = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
+        keys = [entry["key"] if isinstance(entry, dict) else entry[1] for entry in entries]
+        unasked = all(data.get("unasked", {}).get(key) is True for key in keys)
+        from_catalog = all(entry["source"] == "catalog" for entry in data.get("known", {}).values())
+    except (KeyError, IndexError, TypeError, AttributeError):  # a damaged workspace is none of a mere visit
         return False
-    return all(isinstance(entry, dict) and entry.get("source") == "catalog" for entry in known.values())
-
-
-def _is_unasked(entry, unasked) -> bool:
-    """Return whether nobody asked for a result or a job: see :mod:`pages.shared.first_results`."""
-    with contextlib.suppress(KeyError, IndexError, TypeError, AttributeError):  # a damaged entry was asked for
-        return unasked.get(entry["key"] if isinstance(entry, dict) else entry[1]) is True
-    return False
+    return unasked and from_catalog and not data.get("sweeps") and not data.get("forms")

@@ -167,17 +167,6 @@ def remember(name: str, value) -> None:
     update(lambda data: data["widgets"].__setitem__(name, value))
 
 
-def dataset_name(seen: dict | None = None) -> str | None:
-    """Return the user's name of the data set in use, now or in an earlier snapshot; None when none is in use."""
-    data = st.session_state.get(SNAPSHOT, workspace_records.EMPTY) if seen is None else seen
-    return data.get("known", {}).get(data.get("dataset"), {}).get("name")
-
-
-def remember_setting(model: str, name: str, value) -> None:
-    """Remember what was typed or chosen for a parameter of a form."""
-    update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
-
-
 def notify(message: str) -> None:
     """Have a message shown once: in this run of the script if it has not shown messages yet, else in the next."""
     st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]

@@ -32,7 +32,7 @@ def page():
     caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
     figure = figures.measures_at_k(frame)
     config = charts._config("a-measures")
-    return figure_files.html_page(figure, "a <b> – Measures at k", caption, "a-measures", config, ORIGIN).decode()
+    return figure_files.html_page(figure, caption, "a-measures", config, ORIGIN).decode()
 
 
 def test_how_much_a_figure_shows_is_said_once():
@@ -82,11 +82,11 @@ def test_a_figure_file_works_offline_and_names_its_origin(page):
     assert own.startswith('<!doctype html>\n<html lang="en">')
     assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
     assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
-    assert "<title>a &lt;b&gt; – Measures at k</title>" in own
+    assert "<title>κ &lt;/script&gt;&lt;b&gt; – Measures at k" in own
     caption = re.search("<figcaption><p>(.*?)</p>", own)[1]
     assert caption == "Higher is <strong>better</strong>; <code>k</code> of *all* &lt;b&gt;rows&lt;/b&gt; &amp; more."
     figure = go.Figure(layout={"height": 100})
-    figure_files.html_page(figure, "t", "c", "n", {}, ORIGIN)
+    figure_files.html_page(figure, "c", "n", {}, ORIGIN)
     assert figure.layout.height == 100
     assert charts._config("a-measures")["toImageButtonOptions"] == {"format": "svg", "filename": "a-measures"}
     frame = pd.DataFrame({"name": ['a,"b"', "c\nd"], "n": [1, 2]})

@@ -51,7 +51,7 @@ def test_who_only_looks_cannot_write_the_workspace(token, monkeypatch):
     tab(monkeypatch, look)
     for act in (
         lambda: dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=True),
-        lambda: result_list.change_runs(["a"], lambda record: record.update(name="mine")),
+        lambda: result_list.set_fields([{"key": "a"}], name="mine"),
         lambda: removed.remove("train", ["a"], "one"),
     ):
         act()
@@ -82,7 +82,7 @@ def test_a_value_that_a_widget_reports_twice_is_written_once(token, monkeypatch)
     assert [data["widgets"]["w"] for _, data in written] == [7, None, 7]
 
 
-def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
+def test_fields_of_the_workspace_are_copies(token):
     workspace.update(lambda data: data["forms"].update(PLT={"k": [1, {"a": None}]}))
     field = workspace.get("forms")
     field["PLT"]["k"][1]["a"] = 2
@@ -92,7 +92,7 @@ def test_what_a_page_does_with_a_field_does_not_change_the_workspace(token):
 
 
 @pytest.mark.parametrize("at", ["put", "change"])
-def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_there_is_room(token, monkeypatch, at):
+def test_an_unwritten_workspace_waits_in_memory_for_room(token, monkeypatch, at):
     def full(*args):
         raise OSError(28, "No space left on device")
 
@@ -112,7 +112,7 @@ def test_a_workspace_that_cannot_be_written_stays_in_memory_and_is_kept_when_the
     assert "f1f1f1f1" in Row(token).read()["known"]
 
 
-def test_a_workspace_stays_as_the_session_knows_it_while_its_disk_is_gone(token, monkeypatch, tmp_path):
+def test_a_workspace_stays_while_its_disk_is_gone(token, monkeypatch, tmp_path):
     dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
     folder = cache_root()
     folder.rename(tmp_path / "unplugged")
@@ -185,7 +185,7 @@ def run(key, asked):
     return {"key": key, "fingerprint": "f1f1f1f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
 
 
-def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_those_chosen_last(tabs, monkeypatch):
+def test_a_tab_keeps_its_own_data_set_and_widgets(tabs, monkeypatch):
     workspace.update(dataset="f2f2f2f2")
     workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
     assert tabs(2) == "f1f1f1f1" and tabs(2, "widgets") == {} and tabs(1) == "f2f2f2f2"
@@ -193,8 +193,8 @@ def test_a_tab_keeps_its_own_data_set_and_widgets_and_a_new_one_begins_with_thos
     assert (workspace.get("dataset"), workspace.get("widgets")) == ("f2f2f2f2", {"train.model": "LdSM"})
 
 
-def test_what_is_made_in_a_tab_is_of_the_workspace_and_shown_in_every_tab(tabs):
-    workspace.remember_setting("PLT", "C", 2.0)
+def test_what_is_made_in_a_tab_is_shown_in_every_tab(tabs):
+    workspace.update(forms={"PLT": {"C": 2.0}})
     dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
     assert tabs(2, "forms") == {"PLT": {"C": 2.0}} and "f3f3f3f3" in workspace.get("known")
     dataset_list.add_dataset("f4f4f4f4", "four", "upload", use=False)
@@ -213,7 +213,7 @@ def test_a_decision_is_kept_and_forgotten_in_every_tab(tabs):
         assert tabs(1) and decided.kept(OLD) == name
 
 
-def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
+def test_a_new_result_is_shown_unless_a_tab_chose_since(tabs, monkeypatch):
     now = workspace.time.time()
     monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
     result_list.add_result("train", run(NEW, asked=now + 5))
@@ -224,7 +224,7 @@ def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it
     assert tabs(2, "shown") == {"f1f1f1f1": OLD}, "it chose after this was asked for"
 
 
-def test_a_result_that_is_made_again_replaces_that_of_a_version_without_one_of_its_parameters(tabs):
+def test_a_result_replaces_that_of_an_earlier_version(tabs):
     kept = run(NEW, asked=2.0) | {"model": "PLT", "params": {"C": 2.0}, "name": "mine"}
     result_list.add_result("train", kept)
     for key, params in ((NEWER, {"tree": "kmeans"}), (SELECTED, {"tree": "huffman"})):
@@ -247,7 +247,7 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     assert tabs(2) is None
 
 
-def test_a_decision_goes_with_the_result_it_was_kept_for_and_comes_back_with_it(tabs):
+def test_a_decision_goes_and_comes_back_with_its_result(tabs):
     decided.keep(OLD, "macro F1@3")
     decided.keep(NEW, "macro F1")
     removed.remove("train", [OLD], "old")
@@ -256,7 +256,7 @@ def test_a_decision_goes_with_the_result_it_was_kept_for_and_comes_back_with_it(
     assert (decided.kept(OLD), decided.kept(NEW)) == ("macro F1@3", "macro F1")
 
 
-def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
+def test_looking_only_leaves_a_data_set_that_was_removed(tabs, monkeypatch):
     looks = tab(monkeypatch, workspace.look_token())
     workspace.update(dataset="f2f2f2f2")
     tabs(1)
@@ -266,7 +266,7 @@ def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_remov
     assert workspace.get("dataset") == "f1f1f1f1"
 
 
-def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
+def test_a_data_set_put_in_use_again_stays_in_use(tabs):
     tabs(2)
     workspace.update(dataset="f2f2f2f2")
     tabs(1)
@@ -274,16 +274,14 @@ def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
     assert tabs(1) == tabs(2) == "f1f1f1f1"
 
 
-def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
+def test_the_data_set_in_use_stays_in_a_workspace_begun_anew(tabs):
     Row(workspace.token()).remove()
     tabs(1)
     dataset_list.add_dataset("f1f1f1f1", "one", "catalog", use=True)
     assert [tabs(1), tabs(1)] == ["f1f1f1f1", "f1f1f1f1"]
 
 
-def test_a_lost_workspace_is_written_again_with_what_every_tab_knew_and_with_its_link_for_looking_only(
-    tabs, monkeypatch
-):
+def test_a_lost_workspace_is_written_again_from_every_tab(tabs, monkeypatch):
     look, seen = workspace.look_token(), tabs(2)
     result_list.add_result("train", run(NEW, asked=2.0))
     dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
@@ -332,12 +330,12 @@ def write(row, fields, when):
     {"known": {"f": [1]}},
     {"runs": 5},
 ])  # fmt: skip
-def test_a_workspace_in_which_something_was_made_or_damaged_is_kept(fields):
+def test_a_workspace_with_something_made_or_damaged_is_kept(fields):
     row = made(400, **{"known": KNOWN, **fields})
     assert stored.remove_visits(1000 * DAY) == 0 and row.read()
 
 
-def test_a_mere_visit_and_addresses_of_workspaces_that_are_gone_are_removed_when_old_enough():
+def test_mere_visits_are_removed_when_old_enough():
     old = made(
         15, known=KNOWN, dataset="f", look="0" * 32, rows={"f test": 3}, runs=[{"key": "r"}], unasked={"r": True}
     )
@@ -376,7 +374,7 @@ NO_SETTINGS = [{"x": 1}, [1], float("nan"), True, "a" * 1000, HALF, 10**400]
     ("sweeps", SWEEP, OF_RESULTS),
     ("jobs", JOB, [{"id": []}, {"key": 5}, {"kind": []}, {"params": [1]}, {"title": 5}, {"interrupted": "x"}]),
 ])  # fmt: skip
-def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(monkeypatch, kind, whole, damages):
+def test_records_that_pages_cannot_use_are_left_out(monkeypatch, kind, whole, damages):
     data = {"version": workspace_records.VERSION, kind: [*({**whole, **damage} for damage in damages), whole]}
     monkeypatch.setattr(stored, "read", lambda token: data | {"shown": {"f": [1], "g": "a"}})
     read = workspace_records.read("token")
@@ -384,7 +382,7 @@ def test_records_with_what_pages_cannot_use_are_left_out_and_others_are_kept(mon
 
 
 @pytest.mark.parametrize("params", [{"later": 1}, {"n_estimators": 0}, {"loss": "later"}, {"C": 1}, {"C": "auto"}])
-def test_a_result_that_nobody_asked_for_or_with_settings_that_another_version_may_have_is_kept(monkeypatch, params):
+def test_a_result_with_settings_of_another_version_is_kept(monkeypatch, params):
     runs = [RUN | {"params": params, "asked": -3.0}, RUN | {"params": params, "model": "LaterModel"}]
     monkeypatch.setattr(stored, "read", lambda token: {"version": workspace_records.VERSION, "runs": runs})
     assert workspace_records.read("token")["runs"] == runs
@@ -415,7 +413,7 @@ def test_what_users_typed_is_left_out_where_no_field_can_show_it(monkeypatch):
     assert read["runs"] == [RUN | {"note": "é", "tags": ["a"]}]
 
 
-def test_a_row_that_is_nested_too_deeply_is_a_damaged_workspace_and_others_are_read(token):
+def test_a_row_nested_too_deeply_is_a_damaged_workspace(token):
     workspace.update(wanted=None)
     old = made(15, known=KNOWN, dataset="f")
     with contextlib.closing(sqlite3.connect(cache_root() / FILE)) as connection, connection:
