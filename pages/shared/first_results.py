@@ -82,19 +82,20 @@ def waiting():
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
     st.session_state[_NEXT] = None
-    fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
-    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
     if workspace.only_looks():
         return
+    fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
+    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
     if not is_wanted or not dataset_list.is_default(workspace.get("known").get(fingerprint)):
         _stop()
         return
-    if len(begun) >= COUNT:
-        return
     listed = listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
-    if _records() or begun.keys() - listed or (not begun and len(workspace.get("runs")) > FEW):
-        return
-    every = table(fingerprint)
+    has_own = not begun and len(workspace.get("runs")) > FEW
+    if len(begun) < COUNT and not _records() and begun.keys() <= listed and not has_own:
+        _go_on_with(table(fingerprint), begun, listed)
+
+
+def _go_on_with(every, begun, listed):
     if not begun:
         first_values = {name: value for _, fields in every for name, value in fields.items()}
         workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
@@ -127,10 +128,8 @@ def _stop():
 
 
 def _records() -> list[dict]:
-    """Return the records of the jobs that nobody asked for."""
     return [record for record in workspace.get("jobs") if jobs.is_unasked(record)]
 
 
 def _active() -> set[str]:
-    """Return the keys of all jobs that wait or run."""
     return {job.key for job in job_queue.queue().jobs() if job.active}

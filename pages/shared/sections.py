@@ -62,7 +62,6 @@ def _draw(key, sections):
 
 
 def _keep_in_address(key, title, first):
-    """Have the address name the open section."""
     # A field that is bound to the address, as in pages.shared.view, would not do here: Streamlit takes fields of a page
     # out of the address before it opens another page, which is one more step in the browser's history.
     st.session_state.setdefault(_LAST, {})[key] = title

@@ -83,29 +83,22 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
         workspace.remember(search, typed)
 
     left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        kept = workspace.keep(search, "", lambda value: isinstance(value, str))
-        query = st.text_input(
-            "Find labels by name or id",
-            **{**kept, "on_change": searched, "args": ()},
-            placeholder="part of a name",
-        )
+    typed = workspace.keep(search, "", lambda value: isinstance(value, str)) | {"on_change": searched, "args": ()}
+    query = left.text_input("Find labels by name or id", **typed, placeholder="part of a name").strip()
     found = tables.find_labels(names, query)
-    none_found = found.empty
-    ids = (names if none_found else found)["label"]
+    ids = (names if found.empty else found)["label"]
     listed = ids.head(LISTED_LABELS).tolist()
     if label not in listed:
-        listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
-    searching = bool(query.strip()) and not none_found
-    number = f"{len(listed):,} of {ids.size:,}" if len(listed) < ids.size else f"{ids.size:,}"
-    number += " found" if searching else " listed"
-    if searching and label not in ids.to_numpy():  # chosen elsewhere
+        listed = [label, *listed[: LISTED_LABELS - 1]]
+    what = "found" if query and not found.empty else "listed"
+    number = f"{len(listed):,} of {ids.size:,} {what}" if len(listed) < ids.size else f"{ids.size:,} {what}"
+    if what == "found" and label not in ids.to_numpy():  # chosen elsewhere
         number = f"{ids.size:,} found, not the one shown"
     shown = {j: data.label_name(j) for j in listed}
     with right:
         fields.pick(f"Label ({number})", shown, key, label, lambda chosen: look(**{field: chosen}, **also))
-    if none_found:
-        st.caption(f"No label has “{format.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
+    if found.empty:
+        st.caption(f"No label has “{format.plain(query)}” in its name or as its id. Try a shorter part of it.")
     return label
 
 

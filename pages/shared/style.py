@@ -2,23 +2,14 @@
 
 from pages.shared import addresses
 
-# Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
-# white and black texts on marks, and edges texts of parallel coordinates with the page's colour. Figures are shown in
-# the font of the page, but measured and saved in a font of the system, which is wider, but for i, l and t, so names at
-# an axis are set closer: so nothing is cut here or in a file that is opened without the font of the page. Streamlit
-# cuts the names of what is chosen in a multiselect; here they go on in the next line, and the field is as high as
-# others beside it. The fields that are bound to the address are not shown, nor is the figure drawn in advance. Controls
-# that come first on a phone are the first of two columns, which a wide page shows at the right. On a phone the tabs of
-# sections go on in the next line, so that the open one is in sight. Texts of buttons go on in the next line, too. A
-# menu would lie on the dialog that it opened. The value of a slider, the title of the open section, a chosen pill, a
-# button whose menu is open and one without a border that is pointed at have the colour of text: in dark, the theme's
-# blue on this background is too dark to read (3.8 to 1, of the button 1.3 to 1). "Press Enter to apply" stands below
-# its field, not on what is typed there. The name of the program stands above the pages. A page is as wide as the window
-# up to 1,600 pixels, and begins at its top, beside the menu. Cards are a grid of equal columns: at most five, and three
-# for six cards. Messages come at the bottom: at the top they would lie on the first sentence. Where a table cannot be
-# pointed at, its toolbar is always there, above it, and has room; while columns follow at its right, it fades there, so
-# that no number is cut. The undo stays in sight when the page is scrolled. Streamlit's header lies on the first lines
-# of a wide page: only its buttons take clicks.
+# Texts of figures have the page's own ink, but for white and black ones on marks: Streamlit's grey is too pale (3.7 to
+# 1). They are measured and saved in a wider font of the system, so names at an axis are set closer, and nothing is cut.
+# What is chosen in a multiselect, tabs on a phone and texts of buttons go on in the next line. A chosen pill, an open
+# section and the like have the colour of text: in dark, the theme's blue is too dark to read (3.8 to 1). Cards are a
+# grid of equal columns: at most five, and three for six. Messages come at the bottom: at the top they would lie on the
+# first sentence. Where a table cannot be pointed at, its toolbar stands above it; while columns follow at its right, it
+# fades there. Streamlit's header lies on the first lines of a wide page: only its buttons take clicks. Fields that are
+# bound to the address, and the figure drawn in advance, are not shown.
 # Figures that a phone does not squeeze.
 WIDE = "wide trees-whole features-heat-map features-overlap sampling-contributions together-heat".split()
 WIDE = f":is({', '.join(f'[class*=st-key-{key}]' for key in WIDE)})"

@@ -15,7 +15,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared import format
 from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import dataset_list, workspace
-from pages.shared.workspaces.records import DEFAULT_DATASET
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 NOW = "view.now"  # key of the session's state: the view of this tab
@@ -134,29 +133,33 @@ def _in_use(view) -> View:
     fingerprint = workspace.get("dataset")
     if fingerprint is None:  # a model from a file predicts also then
         return View(file=view.file, given=view.given)
-    data = "" if _is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:DIGITS]
+    data = "" if dataset_list.is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:DIGITS]
     return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:DIGITS])
-
-
-def _is_default(entry) -> bool:
-    """Return whether an entry of "known" is the data set of a new workspace."""
-    return entry.get("source") == "catalog" and dataset_list.catalog_name(entry) == DEFAULT_DATASET
 
 
 def _use(data, view) -> list[str]:
     """Put the data set and the result of a view in use in a workspace's fields; return what the workspace lacks."""
-    known = data["known"]
-    fits = [fp for fp, entry in known.items() if (fp.startswith(view.data) if view.data else _is_default(entry))]
+    return _use_dataset(data, view.data) or _use_result(data, view.result)
+
+
+def _use_dataset(data, beginning) -> list[str]:
+    known = data["known"].items()
+    fits = [key for key, entry in known if dataset_list.is_default(entry)]
+    if beginning:
+        fits = [key for key, _ in known if key.startswith(beginning)]
     if fits:
         data["dataset"], data["wanted"] = fits[0], None
-    elif view.data:
-        return ["data set"]
+    return [] if fits or not beginning else ["data set"]
+
+
+def _use_result(data, beginning) -> list[str]:
     fingerprint = data["dataset"]
-    runs = [r["key"] for r in data["runs"] if r["fingerprint"] == fingerprint and r["key"].startswith(view.result)]
-    if view.result and not runs:
-        return ["result"]
-    if view.result:
-        data["shown"][fingerprint] = runs[0]
-    else:
+    if not beginning:
         data["shown"].pop(fingerprint, None)
+        return []
+    keys = [record["key"] for record in data["runs"] if record["fingerprint"] == fingerprint]
+    fits = [key for key in keys if key.startswith(beginning)]
+    if not fits:
+        return ["result"]
+    data["shown"][fingerprint] = fits[0]
     return []

@@ -37,7 +37,7 @@ def trains(session, server, held, monkeypatch):
 
 
 @pytest.mark.slow  # the other tests look at each part of it
-def test_a_first_visit_shows_a_result_on_every_page_without_a_press(session, server):
+def test_a_first_visit_shows_a_result_on_every_page(session, server):
     page = session().until(is_complete, 300)
     assert "New here?" in page.text(), "nobody has trained a model"
     assert "Done:" not in page.text()
@@ -54,7 +54,7 @@ def test_a_first_visit_shows_a_result_on_every_page_without_a_press(session, ser
     assert unasked(server) == made and written(other)["runs"] and other.token != page.token, "workspaces share them"
 
 
-def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains, server, held):
+def test_another_job_stops_a_first_result_until_it_has_ended(trains, server, held):
     trains.go("train").at.selectbox(key="train.model").select("OneVsRest")
     trains.run().press("train.OneVsRest.submit")
     assert unasked(server)[0].wait(60) and unasked(server)[0].gave_way
@@ -66,7 +66,7 @@ def test_another_job_stops_a_first_result_which_is_begun_again_afterwards(trains
     assert written(trains)["shown"] == {key["fingerprint"]: key["key"] for key in written(trains)["runs"][:1]}
 
 
-def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, server, held):
+def test_a_first_result_that_is_asked_for_is_not_stopped(trains, server, held):
     trains.go("train").press("train.PLT.submit")
     assert not unasked(server) and trains.at.button(key="train.PLT.submit").disabled, "now it is asked for"
     trains.at.selectbox(key="train.model").select("OneVsRest")
@@ -76,7 +76,7 @@ def test_a_first_result_that_is_asked_for_meanwhile_is_not_stopped(trains, serve
     assert all(run["asked"] > 0 for run in written(trains)["runs"] if run["model"] in ("PLT", "OneVsRest"))
 
 
-def test_a_first_result_that_a_server_did_not_finish_is_begun_again_without_a_word(trains, server):
+def test_a_first_result_that_was_interrupted_is_begun_again(trains, server):
     with fields_of(trains) as changed:
         changed["jobs"][0]["id"] = "of a server that has ended"
     job_queue.job_records().clear()
@@ -99,14 +99,14 @@ def test_what_the_user_stops_is_not_begun_again(trains, server, held):
     assert len(unasked(server)) == 1
 
 
-def test_wanting_nothing_stops_a_first_result_until_they_are_wanted_again(trains, server, held):
+def test_wanting_nothing_stops_a_first_result(trains, server, held):
     trains.set("preferences.automatic", False).until(lambda s: not written(s)["jobs"])
     held()
     assert unasked(server)[0].wait(60) and unasked(server)[0].state == "cancelled" and "Stopped" not in trains.text()
     trains.set("preferences.automatic", "first").until(lambda s: len(unasked(server)) > 1)
 
 
-def test_another_data_set_in_use_stops_a_first_result_which_is_begun_again_with_its_own(trains, server, held):
+def test_another_data_set_stops_a_first_result(trains, server, held):
     default = written(trains)["dataset"]
     use(trains, word_data())
     trains.until(lambda s: not written(s)["jobs"])
@@ -117,7 +117,7 @@ def test_another_data_set_in_use_stops_a_first_result_which_is_begun_again_with_
     trains.until(lambda s: len(unasked(server)) > 1)
 
 
-def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(trains, server, held):
+def test_what_the_user_deletes_does_not_come_back(trains, server, held):
     held()
     trains.until(lambda s: written(s)["runs"])
     with fields_of(trains) as changed:
@@ -128,7 +128,7 @@ def test_what_the_user_deletes_does_not_come_back_and_nothing_is_begun_after_it(
     assert len(unasked(server)) == n_jobs and "PLT" not in [run["model"] for run in written(trains)["runs"]]
 
 
-def test_nothing_is_begun_where_the_user_wants_nothing_or_uses_other_data(session, server, held):
+def test_nothing_is_begun_if_unwanted_or_on_other_data(session, server, held):
     page = session()
     page.set("preferences.automatic", False).until(lambda s: "Labels per row" in s.metrics())
     use(page, word_data())
@@ -141,7 +141,7 @@ def test_nothing_is_begun_where_the_user_wants_nothing_or_uses_other_data(sessio
     page.run().until(lambda s: unasked(server))
 
 
-def test_nothing_is_begun_in_a_workspace_with_several_results_of_the_user(monkeypatch, session, server):
+def test_nothing_is_begun_beside_several_results_of_the_user(monkeypatch, session, server):
     monkeypatch.setenv(limits.FIRST, "off")
     page = session().until(lambda s: "Labels per row" in s.metrics())
     for trees in (1, 2):

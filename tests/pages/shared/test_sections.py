@@ -7,7 +7,7 @@ KEY, FIRST, LATER = "explain.section", "To the right: for ", "Features of a labe
 LATER_SAYS = "diamonds the mean with its sign"
 
 
-def test_only_the_open_section_is_drawn_and_one_that_is_gone_gives_way_to_the_first(ready):
+def test_only_the_open_section_is_drawn(ready):
     train(ready)
     page = opened(ready.go("explain"), "of another version")
     assert FIRST in page.text() and LATER_SAYS not in page.text()
@@ -20,7 +20,7 @@ def opened(page, title):
     return page.run()
 
 
-def test_addresses_links_back_and_forward_name_and_open_the_section(ready, session):
+def test_addresses_and_history_open_the_section(ready, session):
     train(ready)
     page = ready.go("explain")
     assert sections.FIELD not in page.at.query_params
@@ -41,7 +41,7 @@ def test_addresses_links_back_and_forward_name_and_open_the_section(ready, sessi
     assert LATER_SAYS in again.walk(section=LATER).text() and FIRST not in again.text()
 
 
-def test_the_section_that_was_open_opens_again_after_a_filter_that_left_nothing_to_compare(ready):
+def test_the_open_section_comes_back_after_an_empty_filter(ready):
     train(ready)
     train(ready, C=3.0)
     page, header = ready.go("compare"), "Head labels are the most"

@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared import view
 from pages.shared.rows import row_editor
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.making import Row, fields_of, show, train, written
 from tests.pages.small import small_data
 from xmlcore import experiment
@@ -24,7 +24,7 @@ def two_runs(ready):
     return ready.go("train").set("train.model", "OneVsRest")
 
 
-def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_runs, session):
+def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     plt, other = (f"result-{run['key'][:12]}" for run in written(two_runs)["runs"])
     assert two_runs.set("train.row", 7).run().view == f"{other}.row-7"
     two_runs.set("train.shown", written(two_runs)["runs"][0]["key"])
@@ -47,14 +47,14 @@ def test_a_copied_address_shows_the_same_result_and_row_and_changes_of_it(two_ru
     ("nonsense", None),
     ("row-99999999999999999999", None),
 ])  # fmt: skip
-def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
+def test_an_unknown_view_is_said_and_changes_nothing(two_runs, session, view, lacks):
     before = {name: written(two_runs)[name] for name in ("dataset", "shown")}
     again = session(two_runs.token, view)
     assert (f"does not have the {lacks} of the link" in again.text()) == (lacks is not None)
     assert {name: written(again)[name] for name in before} == before
 
 
-def test_a_data_set_that_came_while_the_tab_was_away_is_in_use_whatever_its_address_names(two_runs, session):
+def test_a_data_set_that_came_meanwhile_is_in_use(two_runs, session):
     task = experiment.task("synthetic", {}, {"n_train": 60, "n_test": 20, "n_features": 80, "n_labels": 8})
     experiment.keep(task)
     before = written(two_runs)
@@ -71,7 +71,7 @@ def test_a_data_set_that_came_while_the_tab_was_away_is_in_use_whatever_its_addr
     assert written(again)["dataset"] == task.load().dataset and "No model has been trained on **my**" in again.text()
 
 
-def test_an_address_for_looking_only_shows_all_changes_nothing_and_offers_no_form(two_runs, session, server):
+def test_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
     look = two_runs.look_only()
     assert look != two_runs.token
     before, n_jobs = written(two_runs), len(server.jobs())
@@ -107,7 +107,7 @@ def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
     assert not Row(two_runs.token).read()
 
 
-def test_the_address_without_a_view_keeps_or_shows_what_it_showed(two_runs, session):
+def test_an_address_without_a_view_keeps_what_it_showed(two_runs, session):
     again = session(two_runs.token).go("train")
     first = re.search(r"\*\*Test row \d+\*\*", again.text()).group()
     assert again.view == "" and first != "**Test row 5**"
@@ -119,7 +119,7 @@ def test_the_address_without_a_view_keeps_or_shows_what_it_showed(two_runs, sess
     assert "**Test row 5**" in again.run().text() and again.view == view
 
 
-def test_a_view_names_every_field_and_only_changes_of_rows_that_are_some():
+def test_a_view_names_every_field_and_changes_of_rows():
     texts = {"data": "0123456789ab", "result": "ba9876543210", "file": "abcdef012345", "edit": "3~0.25_7~-1e-05"}
     whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
     edited = view.View(edit="1~0.5")
@@ -133,4 +133,4 @@ def test_a_view_names_every_field_and_only_changes_of_rows_that_are_some():
     assert row_editor.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_editor.text([[j, 1.0] for j in range(row_editor.MOST_EDITS + 1)]) == ""
     entries = [{"name": "api-docs"}, {"name": "mine", "entry": "api-docs"}, {"name": "api-docs", "entry": "other"}]
-    assert [view._is_default({"source": "catalog", **entry}) for entry in entries] == [True, True, False]
+    assert [dataset_list.is_default({"source": "catalog", **entry}) for entry in entries] == [True, True, False]
