@@ -340,18 +340,13 @@ def test_two_settings_that_act_together_have_a_panel():
     assert gap * (four.layout.height - 310) > 12 + 7 * len("squared hinge") + 18 * 2, "values stand upright"
 
 
-@pytest.fixture
-def curve():
-    """A curve and its forecasts."""
+def test_a_learning_curve_has_its_forecast_with_the_interval():
     lines = [(rows, seed, bucket, "P@k", 1, 0.5 - 1 / rows + seed / 1000) for rows in (10, 100) for seed in (0, 1)
              for bucket in ("all", "tail")]  # fmt: skip
     frame = pd.DataFrame(lines, columns=["rows", "seed", "bucket", "measure", "k", "value"])
     known = {"measure": "P@k", "k": 1, "n_rows": 200.0, "now": 0.49, "a": 0.5, "b": 1.0, "c": 1.0}
     lines = [("all", 0.495, 0.485, 0.5, ""), ("tail", np.nan, np.nan, np.nan, "it does not rise")]
-    return frame, pd.DataFrame(lines, columns=["bucket", "value", "low", "high", "reason"]).assign(**known)
-
-
-def test_a_learning_curve_has_its_forecast_with_the_interval(curve):
+    curve = frame, pd.DataFrame(lines, columns=["bucket", "value", "low", "high", "reason"]).assign(**known)
     figure = figures.learning_curve(*curve, "P@1")
     points, means, fitted, forecast = figure.data
     assert len(points.x) == 4 and list(means.y) == pytest.approx([40.05, 49.05])

@@ -62,14 +62,10 @@ def test_curves_under_noise_are_in_percent_with_bands():
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.001, 0.01, 0.05, 0.1))).layout.xaxis
     assert list(axis.ticktext) == ["0", "0.01", "0.05", "0.1"]
     axis = figures.robustness_curves(summary(sigmas=(0.0, 0.5))).layout.xaxis
-    assert list(axis.ticktext) == ["0", "0.5"]
-
-
-def test_numbers_of_levels_have_room_and_both_ends_are_written():
+    assert list(axis.ticktext) == ["0", "0.5"], "both ends are written"
     levels = [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1]
     axis = figures.robustness_curves(summary(sigmas=(0.0, *levels))).layout.xaxis
-    assert [float(text) for text in axis.ticktext] == list(axis.tickvals)
-    assert axis.tickvals[0] == 0 and axis.tickvals[-1] == 1 and min(np.diff(axis.tickvals)) > 0.08
+    assert axis.tickvals[0] == 0 and axis.tickvals[-1] == 1 and min(np.diff(axis.tickvals)) > 0.08, "numbers have room"
 
 
 def test_times_are_per_row_in_a_unit_that_fits():

@@ -32,15 +32,12 @@ def improved_sets(rows, taken, worth, k, fill):
 
 
 def macro_f1(scale, true):
-    """The worth of labels for macro F1."""
     return lambda label, of: scale * (2 * sum(of) / (len(of) + true[label]))
 
 
 def macro_precision(scale):
-    """The worth of labels for macro precision."""
     return lambda label, of: scale * sum(of) / len(of) if of else 0.0
 
 
 def coverage(scale):
-    """The worth of labels for coverage."""
     return lambda label, of: scale * (1 - math.prod(1 - p for p in of))

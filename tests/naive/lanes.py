@@ -36,7 +36,6 @@ def add_products(out, row, columns, weights):
 
 
 def count_bits(bits):
-    """How many binary digits of a number are 1."""
     return bin(bits).count("1")
 
 

@@ -23,12 +23,10 @@ def stable_order(keys):
 
 
 def sort_in_place(keys):
-    """Sort a list of integers; nothing is returned."""
     keys.sort()
 
 
 def nth_smallest(values, n):
-    """Sort, and take place n."""
     return sorted(values)[n]
 
 

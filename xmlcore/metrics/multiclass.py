@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.metrics._inputs import as_ranking
+from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Labels, Predictions
 from xmlcore.validation import INT32_MAX, as_array, check_labels, csr_parts
 
@@ -158,20 +159,17 @@ def _predicted(predictions, n_labels):
 
 def _class_ids(values):
     """Return one class id per row as int64 (n,); None if the values are not integers in one dimension."""
-    if sp.issparse(values) or isinstance(values, (str, bytes)):
+    if sp.issparse(values) or isinstance(values, (str, bytes, Ranking)):
         return None
-    if isinstance(values, Sequence):
-        if isinstance(values, tuple) and hasattr(values, "labels"):
-            return None  # a Ranking
-        if any(isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) for value in values):
-            return None
-        try:
-            return np.array(values, np.int64)
-        except OverflowError as error:
-            raise ValueError("a class id is beyond 64 bits") from error
-    if getattr(values, "ndim", None) == 1 and getattr(getattr(values, "dtype", None), "kind", "") in "iu":
-        return np.asarray(values).astype(np.int64)
-    return None
+    if not isinstance(values, Sequence):
+        is_ids = getattr(values, "ndim", None) == 1 and getattr(getattr(values, "dtype", None), "kind", "") in "iu"
+        return np.asarray(values).astype(np.int64) if is_ids else None
+    if any(isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) for value in values):
+        return None
+    try:
+        return np.array(values, np.int64)
+    except OverflowError as error:
+        raise ValueError("a class id is beyond 64 bits") from error
 
 
 def _is_binary(values):

@@ -116,18 +116,22 @@ def _measure_at(measure, inv_ps) -> tuple[Measure, int | None]:
     return described, check_k(int(k)) if name else None
 
 
-def _predictions(estimator, X, k, of_decisions):
-    """Return a ranking, decisions or scores of all labels by the last step of a nested estimator, and this step."""
-    while True:
+def _last_step(estimator, X):
+    """Return the last step of a nested estimator, and X as the steps before it transform it."""
+    while hasattr(estimator, "best_estimator_") or hasattr(estimator, "steps"):
         if hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
-        elif hasattr(estimator, "steps"):
-            for _, step in estimator.steps[:-1]:
-                if step not in (None, "passthrough"):
-                    X = step.transform(X)
-            estimator = estimator.steps[-1][1]
-        else:
-            break
+            continue
+        for _, step in estimator.steps[:-1]:
+            if step not in (None, "passthrough"):
+                X = step.transform(X)
+        estimator = estimator.steps[-1][1]
+    return estimator, X
+
+
+def _predictions(estimator, X, k, of_decisions):
+    """Return a ranking, decisions or scores of all labels by the last step of a nested estimator, and this step."""
+    estimator, X = _last_step(estimator, X)
     if k is not None and hasattr(estimator, "predict_topk"):
         return estimator.predict_topk(X, k), estimator
     if of_decisions:

@@ -70,11 +70,7 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
     frames = []
     for number, ((a, seed_a, selector), (b, seed_b, other)) in enumerate(pairs):
         progress("Comparing selections", number / len(pairs), f"{number:,} of {len(pairs):,} pairs")
-        overlap = jaccard(selector.selected_, other.selected_)
-        scores = getattr(selector, "scores_", None), getattr(other, "scores_", None)
-        ranks = np.full(overlap.size, np.nan)
-        if scores[0] is not None and scores[1] is not None:
-            ranks = spearman(scores[0], selector.selected_, scores[1], other.selected_)
+        overlap, ranks = _compared(selector, other)
         pair = {"a": a, "seed_a": seed_a, "b": b, "seed_b": seed_b}
         if per_label:
             values = {"label": np.arange(overlap.size), "jaccard": overlap, "spearman": ranks}
@@ -84,6 +80,14 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
         frames.append(pd.DataFrame(pair | values))
     columns = ["a", "seed_a", "b", "seed_b", *(["label"] if per_label else []), "jaccard", "spearman"]
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+
+
+def _compared(one, other):
+    """Return the similarities of two fitted selections for each label; of ranks nan where scores were not kept."""
+    overlap = jaccard(one.selected_, other.selected_)
+    if getattr(one, "scores_", None) is None or getattr(other, "scores_", None) is None:
+        return overlap, np.full(overlap.size, np.nan)
+    return overlap, spearman(one.scores_, one.selected_, other.scores_, other.selected_)
 
 
 class SignificanceGraph(NamedTuple):
