@@ -52,12 +52,9 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
 
 
 def styled_runs(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, dict, int]]:
-    """Yield each run: its name, rows, colour with mark and dash, and how many runs of its model stand before it.
-
-    Colours are those of :func:`run_colors` if the runs have a ``place``, as wherever else they are drawn.
-    """
+    """Yield each run: its name, rows, colour with mark and dash, and how many runs of its model stand before it."""
     runs = frame.drop_duplicates("run")
-    own = run_colors(runs) if "place" in runs else {}
+    own = run_colors(runs) if "place" in runs else {}  # as wherever else they are drawn
     for run, model, before in zip(runs["run"], runs["model"], runs.groupby("model").cumcount()):
         style = run_style(model) | {"dash": ink.RUN_DASHES[before % len(ink.RUN_DASHES)]}
         if run in own:

@@ -59,11 +59,7 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
 
 
 class RowCounts:
-    """Numbers of each row of a ranking, from which all measures at 1..k follow.
-
-    ``labels``: bool (L,), those that count, true and predicted. ``alike``: the counts of another ranking of the same
-    rows, from which what does not depend on the ranking is taken.
-    """
+    """Numbers of each row of a ranking, of ``labels`` that count; ``alike``: those of another one of the same rows."""
 
     def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None):
         self.given, self.alike = (Y_true, ranking), alike
@@ -314,10 +310,7 @@ def _draw(random, n: int, b: int) -> np.ndarray:
 def swapped_differences(
     a: Statistics, b: Statistics, n_permutations: int, random_state: int
 ) -> tuple[np.ndarray, bool]:
-    """Return differences of measures when the two predictions of random rows are swapped, and if all ways were taken.
-
-    The differences are float64 (ways, items).
-    """
+    """Return differences (ways, items) with the predictions of random rows swapped, and if all ways were taken."""
     rows, labels = a.of_rows - b.of_rows, (a.of_labels - b.of_labels).tocsc()
     labels.eliminate_zeros()
     differs = np.flatnonzero((rows != 0).any(axis=1) | (np.diff(labels.indptr) > 0))

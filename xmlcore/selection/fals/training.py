@@ -97,11 +97,10 @@ def slices(width, work):
 
 
 class Training:
-    """Minibatch training by Adam, step by step, of layers with ``sizes`` units; float64 is for tests of gradients.
+    """Minibatch training by Adam of layers with ``sizes`` units; float64 is for tests of gradients.
 
-    Adam's momentum also moves weights whose gradient is 0. Here the weights of a feature are moved only in steps whose
-    rows have the feature. All steps that these weights missed are then made at once (see ``kernels.catch_up``), so that
-    the result is that of Adam.
+    The weights of a feature are moved only in steps whose rows have it; the steps that they missed, in which Adam's
+    momentum would have moved them, are then made at once by ``kernels.catch_up``.
     """
 
     def __init__(self, x, y, sizes, settings, workers, dtype=np.float32):
