@@ -117,7 +117,7 @@ def first_visit(used: dict | None) -> None:
     with st.container(border=True):
         st.markdown(f"{INTRODUCTION} {about} {ADDRESS}")
         with st.container(horizontal=True, vertical_alignment="center"):
-            addresses.link("Train", "Go to Train", addresses.ICONS["Train"])
+            addresses.link("Train", "Go to Train")
             add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
             st.button("Add data", key="data.start.add", icon=":material/add:", type="tertiary", **add)
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}

@@ -51,7 +51,7 @@ def navigation(folded: bool):
     return st.navigation({group: [page(name, look[name]) for name in pages] for group, pages in GROUPS.items()})
 
 
-def link(name: str, label: str, icon: str, **also: str) -> None:
+def link(name: str, label: str, **also: str) -> None:
     # What else the address says is kept by pages.shared.streamlit_fixes.address_fields. If the link said it, too, the
     # address would say it twice for a moment, which is one more step in the browser's history.
-    st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=also or None)
+    st.page_link(page(name), label=label, icon=f":material/{ICONS[name]}:", query_params=also or None)

@@ -233,7 +233,7 @@ def no_data() -> None:
         jobs.watch(running)
     else:
         st.markdown("There is no data set in use.")
-        addresses.link("Data", "Choose or upload one on the Data page", "table_rows")
+        addresses.link("Data", "Choose or upload one on the Data page")
 
 
 def no_result(ready: Ready, page: str, kind: Page) -> None:
@@ -253,7 +253,7 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
             args=(task,),
             disabled=bool(problem) or running,
         )
-        addresses.link("Train", "Other models and settings on the Train page", "tune")
+        addresses.link("Train", "Other models and settings on the Train page")
     if problem:
         st.warning(problem)
     for one in about:

@@ -25,8 +25,8 @@ def show(page, folded: bool):
         if folded:
             methods = addresses.GROUPS[addresses.METHODS]
             with st.expander(addresses.METHODS, expanded=page.title in methods, type="compact", key="sidebar.methods"):
-                for name, icon in methods.items():
-                    addresses.link(name, name, icon)
+                for name in methods:
+                    addresses.link(name, name)
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
         fragments.alone(_links)(page)  # above, so that what it opens has room below it
@@ -167,7 +167,7 @@ def _jobs():
     elsewhere = [job for job in jobs.active() if job.id not in watched]
     running = elsewhere or sweeping.elsewhere()
     if running or jobs.interrupted() or sweeping.interrupted():
-        addresses.link("Jobs", "Running" if running else "Interrupted jobs", "pending_actions")
+        addresses.link("Jobs", "Running" if running else "Interrupted jobs")
     jobs.watch([*elsewhere, *filter(None, [job_queue.compiling()])], compact=True)
     warm_up = job_queue.warm_up()
     if warm_up is not None and warm_up.state == "failed":

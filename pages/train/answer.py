@@ -157,10 +157,10 @@ def links(ready) -> None:
         run_changes.name_button([record], "train")
         run_changes.delete_button([record], "train")
         if run.model in TREE_MODELS:
-            addresses.link("Trees", "Look at the trees", "account_tree")
+            addresses.link("Trees", "Look at the trees")
         if run.model == "DoubleSampling":
-            addresses.link("Sampling", "Look at what was sampled", "filter_alt")
-        addresses.link("Compare", "Details of this result", "info", run=record["key"][:12])
+            addresses.link("Sampling", "Look at what was sampled")
+        addresses.link("Compare", "Details of this result", run=record["key"][:12])
 
 
 def _chosen(run, name):

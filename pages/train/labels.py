@@ -148,7 +148,7 @@ def _rows_of_label(data, run, key, k, label):
         "section Single predictions, and on the Explain page."
     )
     if run.has_model and st.session_state[table_key]["selection"]["rows"]:
-        addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])
+        addresses.link("Explain", "Explain this row and label")
 
 
 def list_rows(data, run, frame, key, label, other=None) -> int:
@@ -257,9 +257,7 @@ def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
         f"are those of {names[1]}."
     )
     if run.has_model:
-        addresses.link(
-            "Explain", f"Why {names[1]} and not {names[0]}", addresses.ICONS["Explain"], section="Another label"
-        )
+        addresses.link("Explain", f"Why {names[1]} and not {names[0]}", section="Another label")
 
 
 def row(ready) -> None:
@@ -272,7 +270,7 @@ def row(ready) -> None:
         if predictions.meaning(run):
             st.caption(predictions.meaning(run))
         if run.has_model:
-            addresses.link("Explain", "Explain this row", addresses.ICONS["Explain"])
+            addresses.link("Explain", "Explain this row")
     with right:
         frame = tables.features(data, data.X_test, chosen)
         if frame.empty:
