@@ -17,7 +17,7 @@ def toy(monkeypatch):
     """A catalog with one more data set, and a list of the progress callbacks that its loader was given."""
     given = []
 
-    def load_toy(entry, progress):
+    def load_toy(progress):
         given.append(progress)
         progress("Making", 0.5)
         return MADE

@@ -322,7 +322,7 @@ def made_from() -> dict:
     }
 
 
-def load(entry, progress):
+def load(progress):
     from xmlcore import store
     from xmlcore.artifact_keys import artifact_key
     from xmlcore.datasets.saved import as_plain, from_plain
@@ -333,7 +333,7 @@ def load(entry, progress):
         progress("Reading documentation", 1.0, "from the cache")
         return dataset
     dataset = build(progress)
-    store.save(KIND, key, as_plain(dataset), name=entry.name)
+    store.save(KIND, key, as_plain(dataset), name="api-docs")
     return dataset
 
 

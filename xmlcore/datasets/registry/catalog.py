@@ -58,7 +58,9 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
         The file of a published data set cannot be read.
     """
     found, module = _entry(name)
-    return import_module(module).load(found, to_progress(progress or silent))
+    progress = to_progress(progress or silent)
+    load_it = import_module(module).load
+    return load_it(found, progress) if found.published else load_it(progress)
 
 
 def entry(name: str) -> CatalogEntry:
