@@ -10,7 +10,7 @@ from pages.shared.workspaces import dataset_list
 from xmlcore import datasets, experiment, store, system
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.experiment.engine import given
-from xmlcore.experiment.kinds.read import ReadFiles
+from xmlcore.experiment.kinds.prepare import MadeDataset
 
 
 def file(name, content: bytes):
@@ -75,7 +75,7 @@ def test_a_data_set_is_named_after_a_telling_file(files, name, monkeypatch):
     monkeypatch.setattr(dataset_list, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
     monkeypatch.setattr(dataset_list.workspace, "notify", lambda message: None)
     names = form.names_of({what: file(name, b"") for what, name in files.items()})
-    dataset_list.list_dataset("read", ReadFiles("f", 2, []), True, files=names)
+    dataset_list.list_dataset("read", MadeDataset("f", n_labels=2), True, files=names)
     assert listed == [name]
 
 
