@@ -144,25 +144,22 @@ def test_slow_modules_and_results_are_read_in_the_background(monkeypatch):
 
 
 def test_garbage_is_collected_after_runs_and_closed_tabs(monkeypatch):
-    collected, ended = [], threading.Event()
-    monkeypatch.setattr(garbage, "collect", lambda everything: collected.append((everything, time.monotonic())))
-    monkeypatch.setattr(garbage, "CALM", 0.2)
-    monkeypatch.setattr(garbage, "UNTIDY", 0.5)
-    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 0.1}.get)
-    tidying = threading.Thread(target=garbage.keep_tidy, args=(ended,))
-    tidying.start()
-    begun = time.monotonic()
-    while not collected and time.monotonic() < begun + 60:
-        garbage.tidy_later()  # pages are drawn all the time
-        time.sleep(0.01)
-    garbage.tidy_later()  # the last one
-    while len(collected) < 3 and time.monotonic() < begun + 60:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    ended.set()
-    tidying.join()
-    assert [everything for everything, _ in collected] == [False, False, True], "and no more: nobody is there"
-    assert collected[0][1] >= begun + 0.5 and collected[2][1] >= collected[1][1] + 0.3
+    collected, now = [], [0.0]
+
+    class Ended:
+        def wait(self, seconds):
+            """Let the clock go on; until 40 seconds pages are drawn all the time."""
+            now[0] += seconds
+            if now[0] <= 40:
+                garbage.tidy_later()
+            return now[0] > 200
+
+    monkeypatch.setattr(garbage, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(garbage, "_drawn", 0.0)
+    monkeypatch.setattr(garbage, "collect", lambda everything: collected.append((everything, now[0])))
+    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 10}.get)
+    garbage.keep_tidy(Ended())
+    assert collected == [(False, 31.0), (False, 41.0), (True, 80.0)]
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
