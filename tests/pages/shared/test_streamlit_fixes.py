@@ -110,7 +110,7 @@ def test_only_polls_of_the_page_that_is_shown_are_received():
 
 
 @pytest.mark.parametrize("fragments", [None, ["a part"]])
-def test_the_answer_to_a_request_for_an_address_is_kept_and_sent_once(monkeypatch, fragments):
+def test_an_answer_with_an_address_is_kept_and_sent_once(monkeypatch, fragments):
     noted, queue, answer = [], ForwardMsgQueue(), ForwardMsg()
     monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
     monkeypatch.setattr(ForwardMsgQueue, "_before_enqueue_msg", None)
