@@ -30,7 +30,7 @@ STYLE = f"""<style>
   grid-template-columns: repeat(auto-fit, minmax(max(9rem, 30%), 1fr));
 }}
 .stElementContainer > .stMetric {{ height: 100%; }}
-[class*=st-key-example-] {{ position: relative; }}
+[class*=st-key-example-] {{ position: relative; overflow-x: clip; }}
 [class*=st-key-example-] .js-plotly-plot {{ filter: grayscale(1) opacity(0.55); }}
 [class*=st-key-example-] :is(.main-svg, .bg) {{ background: none !important; fill: transparent !important; }}
 [class*=st-key-example-]::after {{
