@@ -10,12 +10,12 @@ from pages.shared.workspaces import workspace
 from xmlcore import figures, metrics
 from xmlcore.experiment import side_by_side
 
-WORDS = {"settings": "setting", "result": "result", "model": "model"}  # what a line of the table is
+WORDS = {"settings": "setting", "result": "result", "model": "model"}  # the noun for a line of the table
 OF_DIFFERENCES = (
     "Each point is how much better or worse a result is than the one in the title; lines are 95\u00a0% intervals, by "
     f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not significant are faint. {{how}}"
 )
-COSTS = {  # a column of the lines -> its title, the title of the axis, and the unit in the column's own
+COSTS = {  # column of the lines -> title, title of the axis, and the unit drawn, in that of the column
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
     "fit_s": ("Training time", "Training, seconds", 1.0),
     "training_bytes": ("Training memory", "Training memory, MB", 1e6),
@@ -85,7 +85,7 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
     frame = of_runs.styled(lines).assign(**{x: lines[x] / unit, measure: 100 * lines[measure]})
     if keys:
         ends = of_runs.intervals(keys, measure, listed.further_names(choice.more))
-        for end in ends:  # of a mean over seeds there is none
+        for end in ends:  # a mean over seeds has no interval
             frame[f"{measure} {end}"] = 100 * lines["key"].map(ends[end]).where(lines["n"] == 1)
     drawn = lines[lines[x] > 0]
     charts.show_figure(

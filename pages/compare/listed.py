@@ -24,19 +24,19 @@ OF_DECISION = (
     "Of the labels that predict returns for test rows: by the decision that is kept on Predict, which the column "
     "Decision then names, else by the one that the model had after training. Older results lack it."
 )
-NAMED = 5  # most results that are named where there is no room for a list
+NAMED = 5  # results named at most in a sentence
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
 MEASURED = (*kept_runs.MEASURES, *kept_runs.MORE_MEASURES, *kept_runs.DECIDED)
 ANY = "all"
-# Columns from the workspace's records; of what pages call a result and its setting; that are no news to a user.
-GIVEN = ("run", "named", "tags", "note", "archived", "created", "star", "place", "decision")
-CALLED = ("title", "setting_title", "setting_name")
-OF_PAGES = ("params", "setting", "named", "star", "place", *CALLED)
+# Columns of the table from the records of the workspace, with names made from these, and those left out of downloads.
+RECORDED = ("run", "named", "tags", "note", "archived", "created", "star", "place", "decision")
+TITLES = ("title", "setting_title", "setting_name")
+INTERNAL = ("params", "setting", "named", "star", "place", *TITLES)
 
 
 @dataclasses.dataclass(frozen=True)
 class Listing:
-    """What the user has chosen to see."""
+    """The lines and columns that the user has chosen to see."""
 
     measure: str = MEASURES[0]
     lines: str = "settings"
@@ -53,7 +53,7 @@ class Listing:
 class Listed:
     """All results of this workspace that are kept."""
 
-    frame: pd.DataFrame  # a line for each: see :func:`every`
+    frame: pd.DataFrame  # a line for each: measures, settings, names, tags and times
     records: dict  # their records in the workspace, by key
     source: tuple  # what the frame is made from, as texts and numbers
 
@@ -72,7 +72,7 @@ class Results(door.Alone):
         return True
 
     def begin(self, ready, page) -> None:
-        """Say that no result can be read, or that there is none."""
+        """Say that no result can be read, or that none was trained."""
         used, found = door.in_use(), every()
         if found.records:
             missing(found)
@@ -99,11 +99,11 @@ def every() -> Listed:
 
 
 def every_of(runs: list, known: dict, widgets: dict) -> Listed:
-    """Return what :func:`every` does of a workspace's records of results and of data sets, and what it remembers."""
+    """Return all kept results of a workspace with its records of results ``runs`` and of data sets it has ``known``."""
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     stars, places = run_names.starred(runs, dict.fromkeys(records, "")), run_names.places(runs)
-    given = [
+    recorded = [
         (
             record.get("name") or record["model"],
             bool(record.get("name")),
@@ -117,7 +117,7 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
         )
         for record in records.values()
     ]
-    records_json = json.dumps([dict(zip(records, given)), known])
+    records_json = json.dumps([dict(zip(records, recorded)), known])
     source = (" ".join(records), store.changed("runs"), records_json)
     return Listed(_every(*source), records, source)
 
@@ -131,21 +131,21 @@ def _kept(keys: str, changed: int) -> pd.DataFrame:
 
 @server.shared(most=8)
 def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
-    """Return the table of runs with what the user gave them: ``records_json`` has it, and the names of data sets."""
-    given, known = json.loads(records_json)
+    """Return the table of runs with the columns :data:`RECORDED`; ``records_json`` has these and names of data sets."""
+    recorded, known = json.loads(records_json)
     frame = _kept(keys, changed).copy()
-    own = pd.DataFrame([given[key] for key in frame["key"]], columns=list(GIVEN), index=frame.index)
+    own = pd.DataFrame([recorded[key] for key in frame["key"]], columns=list(RECORDED), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
     for at in frame.index[own["decision"] != ""]:
         line = decided.measured(frame.loc[at, "key"], own.loc[at, "decision"])
         if line is not None:
             frame.loc[at, [*experiment.DECIDED]] = line[[*experiment.DECIDED]].astype(float)
     own["decision"] = [decided.title(name) for name in own["decision"]]
-    return _titles(frame.assign(**{name: own[name] for name in GIVEN}, dataset=names))
+    return _titles(frame.assign(**{name: own[name] for name in RECORDED}, dataset=names))
 
 
 def measures(frame) -> list[str]:
-    """Return those of :data:`MEASURES` that there are on one of the data sets of results."""
+    """Return the :data:`MEASURES` whose k is at most the number of labels of one of the data sets."""
     n_labels = {entry["key"]: entry["n_labels"] for entry in store.entries("datasets")}
     most = max((n_labels.get(key, results.K) for key in {*frame["fingerprint"]}), default=results.K)
     return results.measurable(MEASURES, most)
@@ -234,10 +234,10 @@ def filtered(frame, choice: Listing) -> pd.DataFrame:
 
 
 def grouped(frame, choice: Listing) -> pd.DataFrame:
-    """Return the lines of the table, those of the data set in use first, of each the best first: see :data:`LINES`."""
+    """Return the lines of the table, the data set in use first, then by measure: see :data:`LINES`."""
     alone = choice.lines == "result"
     lines = experiment.seeds_grouped(frame.assign(setting=frame["key"]) if alone else frame)
-    lines = lines.join(frame.set_index("key")[[*(name for name in GIVEN if name != "created"), *CALLED]], on="key")
+    lines = lines.join(frame.set_index("key")[[*(name for name in RECORDED if name != "created"), *TITLES]], on="key")
     decision = dict(zip(frame["key"], frame["decision"]))
     lines["decision"] = [", ".join(sorted({*map(decision.get, keys)} - {""})) for keys in lines["keys"]]
     if not alone:
@@ -262,7 +262,7 @@ def chosen(frame, lines, choice: Listing, ticked: set) -> pd.DataFrame:
 
 
 def _titles(frame) -> pd.DataFrame:
-    """Return a table of runs with their names, and those of settings, which are of their first runs without seeds."""
+    """Return a table of runs with their names and those of their settings, which leave the seed out."""
     newest = frame[frame["named"].astype(bool)].drop_duplicates("setting")
     names = dict(zip(newest["setting"], newest["run"]))
     frame = frame.assign(setting_name=[names.get(setting, "") for setting in frame["setting"]])
@@ -277,8 +277,8 @@ def _titles(frame) -> pd.DataFrame:
     return frame.assign(setting_title=of_settings, title=[titles[key] for key in frame["key"]])
 
 
-def _names(runs, given, without=()) -> dict[str, str]:
-    """Return what pages call runs on one data set, by key, from the names that users have given them."""
+def _names(runs, own_names, without=()) -> dict[str, str]:
+    """Return the names of runs on one data set, by key: the user's own, or else the settings but ``without`` some."""
     params = [{name: value for name, value in own.items() if name not in without} for own in runs["params"]]
-    lines = zip(runs["key"], given, runs["model"], params)
+    lines = zip(runs["key"], own_names, runs["model"], params)
     return run_names.names([dict(zip(("key", "name", "model", "params"), line)) for line in lines])

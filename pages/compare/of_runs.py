@@ -1,4 +1,4 @@
-"""What is computed from the predictions of several results; each answer is kept for all sessions."""
+"""Comparisons of the predictions of several results; each answer is kept for all sessions."""
 
 from collections import OrderedDict
 
@@ -10,9 +10,9 @@ from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
-# Why results could not be read, by key. Reading a damaged result removes it: only the first reason says what was wrong.
+# Why results could not be read, by key. Reading a damaged result marks it as such, so only the first reason tells more.
 _reasons = OrderedDict()
-MOST_REASONS = 1000  # that are kept; the oldest are forgotten
+MOST_REASONS = 1000  # reasons kept; the oldest are forgotten
 HEIGHT = 380  # of the first figures, in pixels
 NAME, HEAD = 40, 20  # letters of a name in a title, and above a column
 
@@ -58,12 +58,12 @@ def _read(keys: tuple) -> tuple:
 
 
 def ks(key: str) -> tuple[int, ...]:
-    """Return what :func:`pages.shared.results.results.ks` does for the data set of a result."""
+    """Return the k at which a result is measured: see :func:`pages.shared.results.results.ks`."""
     return results.ks(server.dataset(server.run(key).fingerprint).n_labels)
 
 
 def named(frame, names: dict) -> pd.DataFrame:
-    """Return an answer with names of results in the place of their keys."""
+    """Return a table with the names of results in place of their keys."""
     return frame.assign(run=frame["run"].map(names))
 
 
@@ -90,7 +90,7 @@ def measures_figure(keys: tuple, further: tuple, looks: tuple):
 
 @server.shared("Comparing results")
 def compared(function: str, keys: tuple, about):
-    """Return what a function of :mod:`side_by_side` says of results on one data set; ``run`` is the key."""
+    """Return the table of a function of :mod:`side_by_side` for results on one data set; ``run`` is the key."""
     data, runs = _read(keys)
     of = runs.values() if function in ("labels_compared", "rows_compared") else [runs]
     return getattr(side_by_side, function)(data, *of, about)
@@ -109,7 +109,7 @@ def tests(keys: tuple, measures: tuple):
 
 
 def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
-    """Return those of the tests that are drawn."""
+    """Return the tests of the measures that are drawn."""
     frame = tests(keys, measures)
     return frame[frame["measure"].isin(side_by_side.told(frame))]
 

@@ -48,7 +48,7 @@ def _open(shown: str) -> None:
 
 
 def show(key: str, every) -> None:
-    """Show the result of a key, one of ``every`` listed one."""
+    """Show the result of a key, which is listed in ``every``."""
     frame, record = every.frame, every.records[key]
     line = frame[frame["key"] == key].iloc[0]
     st.button(
@@ -93,7 +93,7 @@ def show(key: str, every) -> None:
         results.say_warnings(run)
     if not (line["problem"] or results.is_given(record)):
         run_changes.show_code(record, f"{format.file_name(name)}-{line['key'][:6]}", "compare.one")
-    values = {name: value for name, value in line.items() if name not in listed.OF_PAGES}
+    values = {name: value for name, value in line.items() if name not in listed.INTERNAL}
     values |= {f"param.{name}": value for name, value in line["params"].items()}
     charts.csv_button(
         "All of this, CSV", lambda: _facts(values, "name"), f"result-{line['key'][:6]}", "Names and values"
@@ -101,7 +101,7 @@ def show(key: str, every) -> None:
 
 
 def _say(line, frame) -> None:
-    """Say which place a result has among those on its data set, or why it cannot be read."""
+    """Say the rank of a result among those on its data set, or why it cannot be read."""
     if line["problem"]:
         st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
         return

@@ -19,7 +19,7 @@ MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
 NO_LINES = "Nothing is compared, because no result fits what is chosen above."
 FIRST = 4  # lines side by side while none is ticked
-# Of head, torso and tail labels: a column of what is drawn -> its title, and its name as a measure of some labels.
+# Measures of head, torso and tail labels by the column that is drawn: title, and the name of the measure in tables.
 OF_BUCKETS = {
     "recall": ("Recall", "micro R"),
     "precision": ("Precision", "micro P"),
@@ -60,7 +60,7 @@ def compared(chosen, lines, choice, frame) -> Compared:
         fingerprint = _dataset(chosen if len(chosen) else lines)
         of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
         chosen = chosen[chosen["fingerprint"] == fingerprint]
-        chosen = chosen if len(chosen) > 1 else chosen.iloc[:0]  # one alone is compared with nothing
+        chosen = chosen if len(chosen) > 1 else chosen.iloc[:0]  # one alone has nothing to be compared with
         wanted = chosen if len(chosen) else of.head(FIRST)
         names = {of_runs.middle(line, choice.measure): line["title"] for _, line in wanted.iterrows()}
         keys, unreadable = of_runs.readable(list(names), MOST)
@@ -81,7 +81,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     with pictures:
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
-    used = workspace.get("dataset")  # of which there may be no result yet
+    used = workspace.get("dataset")  # which may have no result yet
     why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
     of_two = lambda draw: draw if len(keys) > 1 else lambda: st.caption(why)  # noqa: E731
 

@@ -153,8 +153,8 @@ def _parameters(lines, choice) -> list[tuple]:
         title = label.split(",")[0]
         title = f"{title} ({name})" if title in titles or title in listed.SHOWN else title
         titles.add(title)
-        given = [value for value in values if value is not None]
-        if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
+        present = [value for value in values if value is not None]
+        if present and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in present):
             values, column = pd.to_numeric(values), tables.number
         else:
             texts = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
@@ -192,6 +192,6 @@ ALL_CSV = "A line per result with all parameters, measures, times, tags and note
 
 def everything(frame) -> pd.DataFrame:
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
-    rest = [name for name in frame if name not in (*own, *listed.OF_PAGES)]
+    rest = [name for name in frame if name not in (*own, *listed.INTERNAL)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)

@@ -86,7 +86,7 @@ def change(data, fingerprint, used: dict | None) -> None:
 
 
 def in_use(fingerprint: str | None) -> dict | None:
-    """Return what the workspace knows of the data set in use; None if there is none."""
+    """Return the workspace's record of the data set in use; None without one."""
     unlisted = {"name": "uploaded data", "source": "upload", "notes": []}
     return None if fingerprint is None else workspace.get("known").get(fingerprint, unlisted)
 

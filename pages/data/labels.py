@@ -273,7 +273,7 @@ def circle(fingerprint, which, number):
 def _pair_table(data, title, frame, of, file):
     st.markdown(f"**{title}**")
     if frame.empty:
-        st.caption("There are none.")
+        st.caption("No such pairs.")
         return
     named = _named(data, frame)
     tables.show(named, f"together.{title}", PAIR_COLUMNS, signs={"phi": "{:.2f}"}, most=320)

@@ -1,4 +1,4 @@
-"""What is wrong with the data set: rows that are equal, empty or contradict each other; and how parts differ."""
+"""Problems of the data set: rows that are equal, empty or contradict each other; and how training and test differ."""
 
 from typing import NamedTuple
 
@@ -55,7 +55,7 @@ def findings(data, described, examination) -> pd.DataFrame:
 
 
 def show(data, described, examination, name) -> None:
-    """List what is wrong with the data set, and the rows that are equal; ``name`` begins the names of files."""
+    """List the problems of the data set, and the rows that are equal; ``name`` begins the names of files."""
     st.header("What is wrong with it?")
     if examination is None:
         return

@@ -85,7 +85,7 @@ def text(view) -> str | None:
 
 
 def why(view) -> None:
-    """Show the text of the row with its words marked, or else what each feature contributes."""
+    """Show the text of the row with its words marked, or else the contribution of each feature."""
     if view.label is None:
         return
     marked = text(view)

@@ -19,7 +19,7 @@ from xmlcore.experiment.kept_runs import twins
 MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
 LEGEND = 34  # letters of a label in the legend
 SECOND = "explain.second"
-DIFFERENCE = {  # what contributions add up to, by the kind of score
+DIFFERENCE = {  # the sum of contributions, by the kind of score
     "log_proba": "the log ratio of P",
     "log_score": "the log ratio of scores",
     "margin": "the difference of the margins",
@@ -119,7 +119,7 @@ def another_result(view, ready) -> None:
 
 
 def _choose_result(fingerprint, by_key, titles, key) -> str:
-    """Return the key of another result: at first of the twin trained with (or without) noise."""
+    """Return the key of another result: at first of the same settings trained with (or without) noise."""
     others = [k for k in by_key if k != key]
     pairs = ({one["key"] for one in pair} for pair in twins(list(by_key.values())))
     of_run = [k for pair in pairs if key in pair for k in pair]

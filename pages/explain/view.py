@@ -1,4 +1,4 @@
-"""What the Explain page explains, and its choice: a label of a test row, by the model of a run."""
+"""The choice of the prediction that is explained: a label of a test row, by the model of a run."""
 
 import functools
 
@@ -18,7 +18,7 @@ OF_LABEL = ("Another label", "Another result", "Path", "Noise", "Largest values"
 
 
 class Explained:
-    """The row, the model and the label that are explained; ``label`` is None while there is none to explain."""
+    """The row, the model and the label that are explained; ``label`` is None if the row has no label to explain."""
 
     label: int | None = None
 
@@ -68,7 +68,7 @@ class Explained:
 
 
 def choose_row(ready) -> Explained:
-    """Show the choice of a test row, and return what of it is explained."""
+    """Show the choice of a test row, and return it with its model and the label explained."""
     row = selectors.choose_test_row(ready.data, ready.run, "explain.row")
     _find_row(ready.data)
     return Explained(ready, row, results.K)
@@ -111,7 +111,7 @@ def test_row(key: str, row: int):
 
 @server.shared()
 def explained(function: str, key: str, row: int, *labels: int):
-    """Return what a function of :mod:`xmlcore.explain` says of a model, a test row and labels of it."""
+    """Return the result of a function of :mod:`xmlcore.explain` for a model, a test row and labels of it."""
     return getattr(explain, function)(server.model(key), test_row(key, row), *labels)
 
 

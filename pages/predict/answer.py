@@ -39,7 +39,7 @@ class PredictionAnswer(NamedTuple):
 
 
 class Prediction:
-    """What a model predicts for a row: ``k`` labels for a ``Question``."""
+    """The prediction of a model for a row: ``k`` labels for a ``Question``."""
 
     def __init__(self, predictor, question, k: int):
         self.predictor, self.question, self.k = predictor, question, k
@@ -111,7 +111,7 @@ def say(predictor, question, way: str) -> Prediction | None:
 
 
 def choose_label(prediction: Prediction | None) -> int | None:
-    """Show the choice of the label that is explained, and return it; None when there is none to explain."""
+    """Show the choice of the label that is explained, and return it; None when no label is predicted."""
     if prediction is None:
         return None
     predictor, row = prediction.predictor, prediction.question.row

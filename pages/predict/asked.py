@@ -1,4 +1,4 @@
-"""What is predicted: a test row, a text, features that are typed, or a row of a file (see ``many``); and it changed."""
+"""The row that is predicted: a test row, a text, typed features or a row of a file (see ``many``); and it changed."""
 
 import hashlib
 from dataclasses import dataclass

@@ -82,7 +82,7 @@ def decide(chosen, prediction) -> None:
 
 
 def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
-    """Return the decision looked at, first that in force, or None if there is none such; and the bound asked for."""
+    """Return the decision looked at, first that in force, None if none keeps the bound; and the bound asked for."""
     kept = f"{CUT}{_nearest(cuts, found.line(None))}" if kept is None else kept
     kind = next((title for start, title in {CUT: BY_CUT, PROMISE: PROMISED}.items() if kept.startswith(start)), kept)
     options = [BY_CUT, *BOUNDS, PROMISED, *CHOICES]
@@ -128,7 +128,7 @@ def _bounded(cuts, best, bounded, noun, first) -> tuple[str | None, dict]:
 
 
 def _promised(found, first) -> str | None:
-    """Return the promise of a share of true labels; None if none can be given."""
+    """Return the decision that guarantees a share of true labels; None if all candidates find less."""
     level = st.number_input(
         "True labels found, at least, %", 1.0, 99.9, first, 1.0, format="%.4g", key="predict.decide.promised",
         help=OF_LEVEL,

@@ -48,7 +48,7 @@ class Predictor:
 
     @property
     def decision(self) -> str:
-        """What decides which labels it predicts, to go after "it predicts"."""
+        """The rule by which it predicts labels, to be read after "it predicts"."""
         return format.unbroken(decision_of(self.model))
 
     @property

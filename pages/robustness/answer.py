@@ -20,7 +20,7 @@ SIGNIFICANT = (
 
 
 class SufferedLoss(NamedTuple):
-    """What is lost by the result that is right most often without noise; of certificates, what is certified."""
+    """The P@1 that the most accurate result without noise loses; of certificates, the share of rows certified."""
 
     result: str
     level: float  # the least at which it significantly loses or gains P@1; without one, the largest

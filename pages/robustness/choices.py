@@ -1,4 +1,4 @@
-"""What is measured: the runs that are compared, the noise or attack, its levels, and how they are called."""
+"""The results that are compared, the noise or attack, its levels, and their names."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -117,7 +117,7 @@ def _first_runs(fingerprint, past) -> list:
 
 
 def notes(ready, found, settings) -> tuple[str, ...]:
-    """Return what is not measured, what is not compared, and which models get a part of the noise; or empty texts."""
+    """Return which results are not measured, not compared, or get only a part of the noise; or empty texts."""
     dropping = [r for r in found.compared if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
     milder = ""
     if dropping and KINDS[settings.kind].makes_negative:

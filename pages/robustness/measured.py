@@ -28,10 +28,10 @@ def title(measure: str) -> str:
 
 
 class UnderNoise:
-    """What was measured of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
+    """Measurements of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
     The column ``run`` (name) is added; ``summary`` has means and intervals, and ``model``, one of the ``looks`` of
-    :func:`run_names.looks`. ``settings`` are those of what was measured, and names of downloads begin with ``files``.
+    :func:`run_names.looks`. ``settings`` are those of the measurements, and names of downloads begin with ``files``.
     """
 
     def __init__(self, results: dict[str, object], looks: pd.DataFrame, settings, files: str):
@@ -50,7 +50,7 @@ class UnderNoise:
         return {(line.run, line.measure, line.k, f"{line.sigma:.9g}"): line for line in lines}
 
     def value(self, run: str, measure: str, k: int, level: float, column: str = "mean") -> float:
-        """Return a number of the summary over all labels; nan where there is none."""
+        """Return a number of the summary over all labels; nan where it was not measured."""
         line = self._of_all_labels.get((run, measure, k, f"{level:.9g}"))
         return float(getattr(line, column)) if line is not None else float("nan")
 
@@ -106,18 +106,18 @@ class UnderNoise:
 
 
 class MeasuredRuns(NamedTuple):
-    """What is measured of the results that are compared, and what is not."""
+    """Measurements of the results that are compared, and a note on those that are missing."""
 
     compared: list  # records of the results that can be compared
     left_out: str  # why others are not compared, in Markdown
     measurements: UnderNoise | None
-    waiting: str  # what is not measured yet
+    waiting: str  # names the results that are not measured yet
 
 
 def measure(ready, runs, settings) -> MeasuredRuns:
-    """Return what is kept of the results chosen: if need be, with levels that were measured before.
+    """Return the kept measurements of the results chosen: if need be, with levels that were measured before.
 
-    What is not measured is started, or a button shown that starts it.
+    Missing ones are started, or a button shown that starts them.
     """
     compared, names = settings.alike(runs), ready.titles
     wanted = {names[r["key"]]: settings.task(r) for r in compared}

@@ -85,9 +85,9 @@ def tradeoffs(frame) -> list[Tradeoff]:
 def _tradeoff(groups, axis) -> Tradeoff:
     mean, _, high = mean_intervals(groups["accuracy"], groups["margin"]).T.to_numpy()[:, [0, -1]]
     seconds = groups["cpu_s"].mean().clip(lower=LEAST).to_numpy() if "cpu_s" in groups.obj else np.full(2, np.nan)
-    times, given = seconds[-1] / seconds[0], [*groups.groups]
+    times, tried = seconds[-1] / seconds[0], [*groups.groups]
     by_chance = bool(abs(mean[1] - mean[0]) <= np.hypot(*(high - mean)))
-    return Tradeoff(SIGNS[axis], given[0], given[-1], *mean, by_chance, times if np.isfinite(times) else None)
+    return Tradeoff(SIGNS[axis], tried[0], tried[-1], *mean, by_chance, times if np.isfinite(times) else None)
 
 
 def sentence(found: Tradeoff) -> str:

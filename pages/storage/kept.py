@@ -1,4 +1,4 @@
-"""What this workspace keeps on the disk: how much, a map and a table; deleting it; and how much all may take."""
+"""The results that this workspace keeps: size, map, table, pinning and deletion; and the limit for all workspaces."""
 
 import contextlib
 import os

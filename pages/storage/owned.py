@@ -1,4 +1,4 @@
-"""What belongs to a workspace among all that is kept on this machine, in words; a sweep's trainings share a line."""
+"""The artifacts of a workspace among all kept on this machine, with titles; a sweep's trainings share a line."""
 
 import contextlib
 
@@ -41,21 +41,21 @@ KIND_WORDS = {
 }
 DATASET, SWEPT = "data set", "trainings of a sweep"
 COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["decide"])
-# Of each data set, whoever has it: these say nothing about what another workspace has done.
+# Computed from a data set alone, so every workspace with the data set may see them.
 OF_EVERY_DATASET = ("description", "examine", "export")
 TRIALS = "trials"  # the store's name for trainings of sweeps
 _GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
-LEAST_SHOWN = 0.1  # MB: what is smaller is shown as this
+LEAST_SHOWN = 0.1  # MB: smaller sizes are shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
 
 
 def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifact]:
-    """Return what belongs to a workspace: what it lists, and what was computed from its models and selections."""
+    """Return the artifacts of a workspace: those it lists, and those computed from its models and selections."""
     listed = keys(fields)
     own = {artifact.name: artifact for key in listed for artifact in inventory.with_key(key)}
     for artifact in list(own.values()):
         for other in inventory.dependents(*artifact.name):
-            # What another workspace has computed of its own files cannot be made again: it is listed there only.
+            # Results that another workspace has computed from its own files cannot be made again: it alone lists them.
             computed = (
                 artifact.kind != "datasets" and other.again and other.record.get("task") not in ("train", "select")
             )
@@ -103,7 +103,7 @@ def kind_words(artifact: store.Artifact) -> str:
 
 
 def titles_of(own: list[store.Artifact], fields: dict) -> dict[str, str]:
-    """Return what a workspace calls artifacts, by their keys."""
+    """Return the titles of artifacts in a workspace, by their keys."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for kind, naming in (("runs", run_names.names), ("selections", run_names.selections)):
         groups = {}
@@ -123,7 +123,7 @@ def full_titles(some: list[store.Artifact], fields: dict) -> dict[str, str]:
 
 
 def _title(artifact, titles) -> str:
-    """Return the title of a result of another kind: what it was computed from."""
+    """Return the title of a result of another kind: that of its input."""
     if "count" in artifact.record:
         trained = format.count(artifact.record["count"], "training")
         return f"{trained} of {artifact.record['model']} on {titles.get(artifact.record['fingerprint'], 'a data set')}"

@@ -18,7 +18,7 @@ def draw(ready) -> None:
     answer.sentence(ready)
     if ready.run is not None:
         answer.show(ready)
-    with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/frame.py
+    with st.container(key="controls-first"):  # on a phone the button comes first: see pages/shared/style.py
         right, left = st.columns([1, 3], gap="medium")
     with left:
         answer.draw_figures(ready)

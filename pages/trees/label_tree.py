@@ -212,7 +212,7 @@ def _map(view) -> None:
         frame,
         f"{view.files}-labels",
         "Each rectangle is a label, as large as it has training rows.",
-        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/frame.py
+        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.py
     )
 
 

@@ -1,4 +1,4 @@
-"""The form that makes a data set. What is made says its fields; the button, the check, the start and the rest are one.
+"""The form that makes a data set: each kind has its own fields, and all share the button, the check and the start.
 
 Files stay chosen when the user visits another page, until they are read or cleared.
 upload.py, texts.py, synthetic.py, split.py, vectorizer.py and published.py have a :class:`Form` each.
@@ -20,7 +20,7 @@ from xmlcore.experiment.engine.task import Task
 from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
 
-SHORT = 10_000_000  # bytes; of a data set that takes more the form says how much, and how long
+SHORT = 10_000_000  # bytes; for a larger data set the form shows its size and the time it takes
 
 
 class ChosenFiles:
@@ -124,13 +124,13 @@ class ChosenFiles:
 
 
 class Request(NamedTuple):
-    """What the fields of a form ask for."""
+    """The data set that the fields of a form describe, and the texts of its button."""
 
-    task: Task | Callable[[], Task]  # what makes the data set; a function is called once the button is pressed
-    files: dict = {}  # noqa: RUF012  # the files that the task reads, by what they are
-    name: str = ""  # what the data set is called; empty if that follows from the files
-    notes: list = []  # noqa: RUF012  # that the data set has beside those of the task
-    start: Callable | None = None  # what the button does in place of running the task
+    task: Task | Callable[[], Task]  # makes the data set; a function is called once the button is pressed
+    files: dict = {}  # noqa: RUF012  # the files that the task reads, by their role
+    name: str = ""  # name of the data set; empty if it follows from the files
+    notes: list = []  # noqa: RUF012  # notes on the data set besides those of the task
+    start: Callable | None = None  # called by the button in place of running the task
     button: str = ""  # text of the button in place of that of the form
     waits: bool = False  # whether the button waits, beside while the task runs
 
@@ -138,10 +138,10 @@ class Request(NamedTuple):
 class Form(NamedTuple):
     """A form that makes a data set."""
 
-    key: str  # with which the keys of its widgets begin
-    kind: str  # of its tasks
+    key: str  # prefix of the keys of its widgets
+    kind: str  # kind of its tasks
     button: str
-    failure: str  # with which the message begins that it failed
+    failure: str  # first sentence of the message that it failed
     fields: Callable  # draws the fields, and returns a Request, or None while something is missing
     chosen: ChosenFiles | None = None
 
@@ -169,7 +169,7 @@ class Form(NamedTuple):
 
 
 def show(form: Form, *about) -> Request | None:
-    """Draw the fields of a form, what it would take, and its button; return what the fields ask for."""
+    """Draw the fields of a form, the size of its data set and its button; return what the fields describe."""
     request = form.fields(*about)
     waits = request is not None and (request.waits or _runs(form, request))
     if request is not None and isinstance(request.task, Task) and request.start is None:
@@ -202,7 +202,7 @@ def draw(form: Form, *about) -> None:
 
 
 def names_of(files: dict) -> dict:
-    """Return the names of files, by what they are; training and test rows of one name are told apart."""
+    """Return the names of files, by their role; training and test rows of one name are told apart."""
     names = {role: visible(file.name) for role, file in files.items()}
     if "train" in names and names["train"] == names.get("test"):
         names["train"], names["test"] = f"{names['train']} (training)", f"{names['train']} (test)"
@@ -275,7 +275,7 @@ def _make(form, request):
     except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
         task = None
         st.session_state[form.error] = (form.file_ids(), explain(error, form.failure))
-    except Exception:  # of a cause that nobody has thought of: the next run is not to make it again
+    except Exception:  # an unforeseen error: the next run must not start the task again
         st.session_state[form.pressed] = False
         raise
     st.session_state[form.pressed] = False
@@ -290,7 +290,7 @@ def _started(form, request):
         request.start()
         return request.task
     files, names = request.files, names_of(request.files)
-    # What the browser has sent is hashed and written to where a worker takes it: seconds for hundreds of megabytes.
+    # The files from the browser are hashed and copied to the folder of the worker: seconds for hundreds of megabytes.
     sizes = sum(getattr(file, "size", 0) for file in files.values())
     with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):
         task = request.task if isinstance(request.task, Task) else request.task()

@@ -49,7 +49,7 @@ class ColumnFields:
 
 
 def _seen(kind, function, file, **options):
-    """Return what a look at a file says and its notes, or the error why there is none, and None."""
+    """Return the columns seen at the beginning of a file and notes on it, or the error of reading it and None."""
     try:
         return sending.look(f"texts.{kind}", function, file, **options)
     except (ValueError, TypeError, OSError) as error:
