@@ -2,12 +2,12 @@
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
 it; side.py puts several results side by side, pairs.py compares two of them, settings.py says which settings matter;
-one.py shows all that is known of one result; given.py takes predictions of another program; of_runs.py computes.
+one.py shows all that is known of one result; external.py takes predictions of another program; of_runs.py computes.
 """
 
 import streamlit as st
 
-from pages.compare import answer, given, listed, one, side, table
+from pages.compare import answer, external, listed, one, side, table
 from pages.shared import door
 from pages.shared.figures import examples
 
@@ -35,8 +35,8 @@ def draw(ready) -> None:
         table.buttons([records[k] for k in ticked], lines, frame, choice)
     with below:
         side.show(compared, lines, choice, pictures)
-    given.show()
+    external.show()
 
 
 ASKED = "Which model is better, on what, at what cost?"
-door.page("Compare", draw, listed.Results(ASKED, examples.frontier, below=given.show))
+door.page("Compare", draw, listed.Results(ASKED, examples.frontier, below=external.show))

@@ -16,7 +16,7 @@ COPY = "catalog"  # the store's name for published data sets as they were made o
 KIND_WORDS = {
     "train": "trained model",
     COPY: "copy as published",
-    "given_predictions": "given predictions",
+    "given_predictions": "predictions of another program",
     "select": "selection of features",
     "compare_selections": "comparison of selections",
     "selection_stability": "stability of a selection",
@@ -46,7 +46,7 @@ OF_EVERY_DATASET = ("description", "examine", "export")
 TRIALS = "trials"  # the store's name for trainings of sweeps
 _GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
 LEAST_SHOWN = 0.1  # MB: smaller sizes are shown as this
-FIELDS = ("known", *LISTS, "made")  # fields of a workspace that say what belongs to it
+FIELDS = ("known", *LISTS, "made")  # fields of a workspace that list its artifacts
 
 
 def of_workspace(inventory: store.Inventory, fields: dict) -> list[store.Artifact]:
@@ -150,7 +150,7 @@ def trial_keys(records) -> set[str]:
 
 def _of(record) -> list[str]:
     """Return the keys of the trainings of a sweep, as far as it has come."""
-    # Of a sweep whose data set is gone, or whose settings no longer exist, no training is known.
+    # The trainings of a sweep are unknown if its data set is gone or its settings no longer exist.
     with contextlib.suppress(store.StoreError, OSError, ValueError, TypeError, KeyError):
         return [line["key"] for line in sweeping.task_of(record).plan().trials]
     return []

@@ -237,7 +237,7 @@ def all_results(page):
     select(page, "ChiSquared", word_data(), n_features=2)
 
 
-def given(page):
+def of_another_program(page):
     """Predictions of another program, beside a result."""
     train(page)
     predictions(page)
@@ -320,7 +320,7 @@ STATES = {
     "all results": all_results,
     "nothing": lambda page: None,
     "data": lambda page: use(page, word_data()) and None,
-    "predictions": given,
+    "predictions": of_another_program,
     "damaged": cut_short,
     "a link for looking only": looking,
     "wrong types": wrong_types,

@@ -7,22 +7,22 @@ from tests.pages.making import plainly, predictions, put_file, train
 from xmlcore import experiment
 
 
-def give(page, name, content):
-    """Give a file of another program's predictions, and have it compared."""
-    (field,) = (one.key for one in page.at.get("file_uploader") if one.key.startswith("compare.given."))
+def upload(page, name, content):
+    """Upload a file of another program's predictions, and have it compared."""
+    (field,) = (one.key for one in page.at.get("file_uploader") if one.key.startswith("compare.external."))
     put_file(page, field, "ranked.csv", content)
-    page.set("compare.given.name", name).press("compare.given.start")
+    page.set("compare.external.name", name).press("compare.external.start")
 
 
 def test_predictions_of_another_program_are_compared(ready):
     key = train(ready)
     run = experiment.load("train", key)
     page = ready.go("compare")
-    give(page, "other", b"0\n9\n")
+    upload(page, "other", b"0\n9\n")
     said = page.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
     assert "line 2: cell 1" in said
     ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
-    give(page, "other", ranked.encode())
+    upload(page, "other", ranked.encode())
     page.until(lambda s: "of 2 results" in s.text())
     assert not page.at.error
     measured = page.frame("run", "P@1").set_index("run")

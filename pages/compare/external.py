@@ -1,4 +1,4 @@
-"""Predictions of another program: the user gives their file, and they become a result."""
+"""Predictions of another program: the user uploads their file, and they become a result."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import workspace
 
 KIND = "given_predictions"
-ROUND = "compare.given round"  # key of st.session_state: a new number makes an empty field
+ROUND = "compare.external round"  # key of st.session_state: a new number makes an empty field
 LONGEST_NAME = 60
 FORMS = """A **line for each test row**, in their order, with its labels, best first, and perhaps
 scores: `law:0.9, art:0.4`.
@@ -21,7 +21,7 @@ A label is its name, or its id from 0 where no label has that name."""
 
 
 def show() -> None:
-    """Show the form, folded, for the data set in use, and what came of it."""
+    """Show the form, folded, for the data set in use, and the progress and failures of its uploads."""
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         return
@@ -31,13 +31,13 @@ def show() -> None:
     sending.failures(KIND, "The predictions could not be read.", names, fingerprint=fingerprint)
     if actions.refused():
         return
-    with st.expander("Predictions of another program", key="compare.given", icon=":material/upload:"):
+    with st.expander("Predictions of another program", key="compare.external", icon=":material/upload:"):
         left, right = st.columns([1, 2], gap="medium")
         about = {"place": left, "placeholder": "fastText", "max_chars": LONGEST_NAME}
-        name = fields.text("Name of the program", "compare.given.name", **about)
+        name = fields.text("Name of the program", "compare.external.name", **about)
         of = format.plain(tasks.dataset_name(fingerprint) or "the data set")
-        key = f"compare.given.{reconnected.number(ROUND)}"
+        key = f"compare.external.{reconnected.number(ROUND)}"
         file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
-        if sending.button("Compare them", "compare.given.start", file if name.strip() else None):
+        if sending.button("Compare them", "compare.external.start", file if name.strip() else None):
             params = {"name": name.strip(), "k": results.K}
             sending.start(KIND, {"dataset": fingerprint}, params, {"predictions": file}, ROUND)
