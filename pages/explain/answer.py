@@ -70,7 +70,7 @@ def sentence(view) -> str:
 
 
 def _meanings(frame):
-    with st.popover("What these features mean", icon=":material/help:", type="tertiary"):
+    with st.popover("Meaning of these features", icon=":material/help:", type="tertiary"):
         st.markdown("A *term* is a feature whose value counts how often it occurs, such as a word.")
         for name in frame["name"]:
             if name in MEANINGS:

@@ -55,7 +55,7 @@ def another_label(view) -> None:
         found,
         explaining.BARS,
         unit=DIFFERENCE[view.kind],
-        title="What speaks for which label",
+        title="Evidence for each label",
         wording=(f"for {labels[0]}", f"for {labels[1]}"),
         start=explaining.start(raw.attrs),
     )

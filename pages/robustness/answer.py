@@ -23,8 +23,8 @@ class SufferedLoss(NamedTuple):
     """The P@1 that the most accurate result without noise loses; of certificates, the share of rows certified."""
 
     result: str
-    level: float  # the least at which it significantly loses or gains P@1; without one, the largest
-    points: float  # of P@1 that it loses at this level; of certificates, rows that are certified, in percent
+    level: float  # the least level at which P@1 significantly changes; without one, the largest level
+    points: float  # points of P@1 lost at this level; of certificates, percent of rows that are certified
     significant: bool
     rows: int
 

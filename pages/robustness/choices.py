@@ -25,7 +25,7 @@ SAMPLES = (5000, 2000, 1000, 500, 200, 100)
 
 @dataclass(frozen=True)
 class NoiseSettings:
-    """The noise or attack, its levels, and how often and on how many test rows it is measured."""
+    """The noise or attack, its levels, the number of repeats and the number of test rows."""
 
     kind: str
     levels: list[float]
@@ -109,9 +109,9 @@ def _first_runs(fingerprint, past) -> list:
         first.setdefault(run_names.style_model(r), r)
     newest = next(iter(first.values()))
     for plain, noisy in twins(past):
-        if newest["key"] in (plain["key"], noisy["key"]):  # compare it with its own twin, even if another run is newer
-            twin = noisy if newest["key"] == plain["key"] else plain
-            first[run_names.style_model(twin)] = twin
+        if newest["key"] in (plain["key"], noisy["key"]):  # its own counterpart comes before runs that are newer
+            counterpart = noisy if newest["key"] == plain["key"] else plain
+            first[run_names.style_model(counterpart)] = counterpart
             break
     return list(first.values())[:FIRST_RUNS]
 
@@ -215,7 +215,7 @@ def _options(kind) -> dict:
     if switches:
         key, pills = f"robustness.switches {kind}", {"widget": "pills", "selection_mode": "multi"}
         picked = fields.several(KINDS[kind].switches, switches, key, list(switches), **pills)
-        # With none chosen there would be no noise, so all are used.
+        # Without a switch there would be no noise, so all are used.
         options |= {name: name in (picked or switches) for name in switches}
     for option in offered:
         if option.name not in switches:

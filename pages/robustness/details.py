@@ -26,7 +26,7 @@ ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
 SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
-LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
+LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because the counterpart is trained with noise
 
 
 def buckets(measurements, n_labels) -> None:
@@ -44,12 +44,12 @@ def buckets(measurements, n_labels) -> None:
         k = fields.choice("k of both figures", results.ks(n_labels), "robustness.buckets.k", first)
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     level = choices.level_title(settings.kind, settings.options)
-    of_rows = (mine["measure"] == "R@k").any()  # by versions 1 and 2
+    of_rows = (mine["measure"] == "R@k").any()  # measured by versions 1 and 2
     recall, mean = ("R@k", ", as a mean over rows") if of_rows else ("micro R@k", "")
     texts = {
         "P@k": (
             "parts",
-            f"What P@{k} consists of",
+            f"Parts of P@{k}",
             f"The shares of head, torso and tail labels among the right ones; the top of the stack is P@{k}. {MEANING}",
         ),
         recall: (
@@ -211,11 +211,11 @@ def _named(data, chosen, frame):
 
 
 def training(ready, runs, measured) -> None:
-    """Offer a twin of one of the results; ``measured`` is on which features there is noise above."""
+    """Offer to train a result with noise; ``measured`` says which features have noise in the figures above."""
     data, fingerprint, past, titles = ready.data, ready.fingerprint, ready.records, ready.titles
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     if not plain:
-        st.caption("There is no result without such training whose twin could be trained.")
+        st.caption("No result here was trained without noise and can be trained again with it.")
         return
     record, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
     params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
@@ -227,17 +227,17 @@ def training(ready, runs, measured) -> None:
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
         actions.button(
-            "Show the twin" if kept else f"Train the twin{tasks.time_in_brackets(task, False)}",
-            key="robustness.twin.train",
+            "Show the counterpart" if kept else f"Train the counterpart{tasks.time_in_brackets(task, False)}",
+            key="robustness.noisy.train",
             on_click=_train,
             args=(fingerprint, task, key, chosen),
             disabled=key in chosen or bool(jobs.active(key=task.key)),
         )
         if key in chosen and kept:
-            st.caption("This twin is shown above.")
+            st.caption("This counterpart is shown above.")
     if measured not in (None, support):
         learnt, above = (SUPPORTS[one].split(" (")[0] for one in (support, measured))
-        st.caption(f"The twin learns from noise on {learnt}; the figures above have it on {above}.")
+        st.caption(f"The counterpart learns from noise on {learnt}; the figures above have it on {above}.")
     needed = _needed(data, ratio, support)
     if support == "all" and needed > LARGE:
         st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
@@ -250,22 +250,22 @@ def _choose(data, fingerprint, plain, titles):
     least, most = min(LEAST_SIGMA, first_sigma), max(SIGMA.maximum, first_sigma)  # also of tiny or large values
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox(
-        "Twin of",
+        "Noisy counterpart of",
         list(by_key),
         format_func=titles.get,
-        key="robustness.twin.of",
-        help="A twin is the same model with the same settings, trained on the rows and on noisy copies of them. Date "
-        "and Mehar (2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, "
-        "the twin is added to the figures and tables of this page.",
+        key="robustness.noisy.of",
+        help="The same model with the same settings, trained on the rows and on noisy copies of them. Date and Mehar "
+        "(2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, the noisy "
+        "counterpart is added to the figures and tables of this page.",
     )
-    sigma_key = f"robustness.twin.sigma {fingerprint[:8]}"
+    sigma_key = f"robustness.noisy.sigma {fingerprint[:8]}"
     sigma = fields.real("σ", least, most, sigma_key, first_sigma, place=second, help=SIGMA.help)
     ends = RATIO.minimum, RATIO.maximum
-    ratio = fields.real("Copies per row", *ends, "robustness.twin.ratio", RATIO.default, place=third, help=RATIO.help)
+    ratio = fields.real("Copies per row", *ends, "robustness.noisy.ratio", RATIO.default, place=third, help=RATIO.help)
     support = fields.choice(
         "Features with noise",
         SUPPORT.options,
-        f"robustness.twin.support {fingerprint[:8]}",
+        f"robustness.noisy.support {fingerprint[:8]}",
         "all" if _needed(data, ratio, "all") <= LARGE else "nonzero",  # "all" as in the paper
         place=fourth,
         format_func=SUPPORTS.get,
@@ -280,7 +280,7 @@ def _needed(data, ratio, support) -> int:
 
 
 def _train(fingerprint, task, key, chosen):
-    # The twin is chosen before it exists, so that it joins the figures as soon as it is trained.
+    # The counterpart is chosen before it exists, so that it joins the figures as soon as it is trained.
     choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
     if not any(r["key"] == key for r in workspace.get("runs")):
         tasks.start(task)

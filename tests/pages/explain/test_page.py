@@ -153,7 +153,7 @@ def test_a_second_label_is_compared_with_the_first(page, model, key):
     true = set(data.Y_test[[0]].indices.tolist())
     assert (second in true) != (label in true)
     found = explain.contrast(model, data.X_test[[0]], label, second)
-    spec = figure(page, "What speaks for which label")
+    spec = figure(page, "Evidence for each label")
     assert sum(bars(spec)) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     assert {t["name"] for t in spec["data"]} <= {f"for topic *{label}*", f"for topic *{second}*", "no influence"}
     other = next(j for j in range(8) if j not in (label, second))
@@ -249,10 +249,10 @@ def test_a_row_of_equal_values_has_no_largest_ones(ready):
 
 @pytest.mark.sections("Another result", "Path", "Another label")
 def test_two_models_explain_the_same_label_side_by_side(ready):
-    ldsm, twin = train(ready, "LdSM", n_estimators=2), train(ready, noise_sigma=0.1)
+    ldsm, noisy = train(ready, "LdSM", n_estimators=2), train(ready, noise_sigma=0.1)
     train(ready)
     page = ready.go("explain")
-    assert page.at.selectbox(key="explain.second").value == twin  # it comes first
+    assert page.at.selectbox(key="explain.second").value == noisy  # it comes first
     assert "Rank of the label" in page.metrics()
     ends = [figure(page, title)["layout"]["xaxis"]["range"] for title in ("PLT", "PLT trained with noise σ = 0.1")]
     assert ends[0] == ends[1]
@@ -271,7 +271,7 @@ def test_ldsm_compares_two_labels_as_it_explains_each(ready):
     fitted, x = experiment.load_run_model(key), word_data().X_test[[0]]
     one, two = (explain.contributions(fitted, x, j).attrs for j in (label, other))
     expected = 100 * sum(sign * (attrs["total"] - attrs["baseline"]) for sign, attrs in ((1, one), (-1, two)))
-    assert sum(bars(figure(page, "What speaks for which label"))) == pytest.approx(expected, abs=1e-4)
+    assert sum(bars(figure(page, "Evidence for each label"))) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.sections("Whole model")

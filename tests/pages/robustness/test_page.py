@@ -151,7 +151,7 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     spec = figure(page.set("robustness.measure", "PSDCG@k (1/log)"), "PSDCG@1 by 1/log(1 + n) under")
     assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1 by 1/log(1 + n), %"
     page.set("robustness.buckets.k", 5)
-    for title, axis in (("What P@5 consists of", "Part of P@5, %"), ("Recall@5 of head", "micro R@5, %")):
+    for title, axis in (("Parts of P@5", "Part of P@5, %"), ("Recall@5 of head", "micro R@5, %")):
         assert legend(figure(page, title)) == ["head", "torso", "tail"]
         assert figure(page, title)["layout"]["yaxis"]["title"]["text"] == axis
     assert figure(page, "Prediction time")
@@ -195,18 +195,18 @@ def test_unasked_results_have_a_star_and_come_last(ready, key):
 
 
 @pytest.mark.sections("Training with noise")
-def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
-    page.press("robustness.twin.train")
+def test_a_counterpart_trained_by_one_press_joins_the_figure(page, key):
+    page.press("robustness.noisy.train")
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2, seconds=300)
     assert legend(figure(page, "P@1 under")) == ["PLT", f"PLT trained with noise σ = {0.05}"]
-    assert page.at.button(key="robustness.twin.train").disabled
+    assert page.at.button(key="robustness.noisy.train").disabled
     run = experiment.load("train", page.at.multiselect(key="robustness.runs").value[1])
     assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"
     assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
 
 
 @pytest.mark.sections("Training with noise")
-def test_a_twin_of_the_quickest_model_is_offered_first(ready, key, monkeypatch):
+def test_a_counterpart_of_the_quickest_model_is_offered_first(ready, key, monkeypatch):
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}
     loaded = server.run
@@ -218,10 +218,10 @@ def test_a_twin_of_the_quickest_model_is_offered_first(ready, key, monkeypatch):
     monkeypatch.setattr(server, "run", run)
     estimate(monkeypatch, "robustness", 100.0)  # nothing is measured unasked
     page = ready.go("robustness")
-    assert page.at.selectbox(key="robustness.twin.of").value == key
-    assert "The twin learns from noise on" not in page.text()
+    assert page.at.selectbox(key="robustness.noisy.of").value == key
+    assert "The counterpart learns from noise on" not in page.text()
     page.set("robustness.support gaussian", "nonzero")
-    assert "The twin learns from noise on" in page.text()
+    assert "The counterpart learns from noise on" in page.text()
 
 
 @pytest.mark.slow  # compiles kernels that nothing else on the pages uses
