@@ -144,7 +144,7 @@ def _parts(data, every) -> pd.DataFrame:
 
 
 def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
-    """Show rows, given by ``part`` and ``row``; ``of`` says what they have, and ``name`` is that of their file."""
+    """Show rows by ``part`` and ``row``; ``of`` describes them, and ``name`` is that of their file."""
     st.markdown(f"**Rows of {format.plain(of)}**")
     if every.empty:
         st.caption("No row has this label.")
@@ -260,13 +260,13 @@ def _named(data, pairs):
 
 @server.shared()
 def heat(fingerprint, which, number):
-    """Return the heat map of the pairs that :func:`pairs_drawn` gives."""
+    """Return the heat map of the pairs of :func:`pairs_drawn`."""
     return figures.cooccurrence_heat(pairs_drawn(fingerprint, which, number))
 
 
 @server.shared()
 def circle(fingerprint, which, number):
-    """Return the network of the pairs that :func:`pairs_drawn` gives."""
+    """Return the network of the pairs of :func:`pairs_drawn`."""
     return figures.label_network(pairs_drawn(fingerprint, which, number))
 
 

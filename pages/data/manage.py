@@ -117,7 +117,7 @@ def _statistics(opened):
 def one(opened: dict, used) -> None:
     names = {fingerprint: entry["name"] for fingerprint, entry in opened.items()}
     about = {"index": list(names).index(used) if used in names else 0, "format_func": names.get}
-    # A new box, with the data set in use chosen, when that is another one.
+    # A new box, with the data set in use chosen, once another one is in use.
     fingerprint = st.selectbox("Data set to rename, convert or remove", names, key=f"manage.one.{used}", **about)
     name = names[fingerprint]
     left, middle, right = st.columns(3, gap="medium")

@@ -1,7 +1,7 @@
 """The Data page: what is in the data set, and which one is in use.
 
 answer.py has the panel of a first visit, the first sentence and the cards, sizes.py the curve. choose.py has the
-list of data sets, the ways to get more, and what can be done with one; manage.py compares, renames, converts and
+list of data sets, the ways to get more, and the forms that change one; manage.py compares, renames, converts and
 removes them, forms/ makes them. Each section is a file, and statistics.py computes what they need.
 """
 

@@ -16,8 +16,8 @@ NAMED = 2  # kinds of problems that are named beside the cards
 class DataProblem(NamedTuple):
     """A kind of problem that is looked for."""
 
-    key: str  # of its number in the summaries
-    of: str  # what the number is a part of
+    key: str  # name of its number in the summaries
+    of: str  # the number of which it is a part
     title: str
     advice: str
 

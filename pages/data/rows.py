@@ -1,4 +1,4 @@
-"""Single rows on the Data page."""
+"""Single rows on the Data page: search, labels and features."""
 
 import numpy as np
 import streamlit as st

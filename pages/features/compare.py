@@ -85,10 +85,10 @@ def _choose(view):
 
 
 def _options(view) -> dict:
-    """Return what may be compared: title -> (selection or None for all features, whether it is compared at first)."""
+    """Return the selections offered: title -> (selection or None for all features, whether it is compared at first)."""
     params = experiment.selection_params
     options = {"all features": (None, True)}
-    for pattern in ("FALS", "FILS", "FAMS", "FIMS") if view.data.Y_train.nnz else ():  # without a label they refuse
+    for pattern in ("FALS", "FILS", "FAMS", "FIMS") if view.data.Y_train.nnz else ():  # they need labels
         options[pattern] = (("FALS", params("FALS", {"pattern": pattern})), True)
     rivals = {"MutualInformation": True, "ChiSquared": True, "Lasso": False, "RandomForest": False}
     if view.data.X_train.nnz and view.data.X_train.data.min() < 0:

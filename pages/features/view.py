@@ -1,4 +1,4 @@
-"""The selection that the Features page shows, and what is computed from it for all sessions."""
+"""The selection that the Features page shows, and the figures and tables made from it for all sessions."""
 
 import json
 
@@ -17,7 +17,7 @@ class ShownSelection:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
     weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
-    n_bars = 15  # features drawn, likewise
+    n_bars = 15  # number of features drawn, also set by the page
 
     def __init__(self, ready):
         self.data, self.fingerprint, self.name = ready.data, ready.fingerprint, ready.name
@@ -44,7 +44,7 @@ class ShownSelection:
 
     @property
     def closest(self):
-        """The value of :func:`closest_labels`; None where there are no two labels with features of their own."""
+        """The value of :func:`closest_labels`; None without two labels that have features of their own."""
         if self.selection.shared or self.selection.n_labels < 2:
             return None
         return closest_labels(self.key)

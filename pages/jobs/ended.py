@@ -54,7 +54,7 @@ def show() -> None:
 
 
 def _line(job) -> str:
-    """Return what names the line of a job: the trainings of a sweep share one."""
+    """Return the key of the line of a job: the trainings of a sweep share one."""
     return job.group or job.id
 
 
@@ -73,7 +73,7 @@ def _titles(pairs) -> dict:
 
 
 def _facts(title, own, took, sweep=None) -> dict:
-    """Return what the table says of a job, or of the trainings of a sweep."""
+    """Return the columns of a job, or of the trainings of a sweep."""
     states = pd.Series([_state(job) for job in {job.key or job.id: job for job in own[::-1]}.values()])
     counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
     counts = ("" if sweep is None else _of_all(sweep)) or counts
@@ -171,7 +171,7 @@ def show_interrupted() -> None:
     past = {job.id: job for job in job_queue.queue().past(workspace.token())}
     st.markdown(
         f"The server was restarted during {format.count(len(records), 'job')}. "
-        "What was finished is kept; these have to start from their beginning."
+        "Finished work is kept; these have to start from their beginning."
     )
     if len(records) > 1:
         _buttons(records, "all", " all")

@@ -21,7 +21,7 @@ class JobCounts(NamedTuple):
     paused: int
     others: int  # of other sessions, of which only numbers are told
     ahead: int  # of these, jobs that wait before the last one of this workspace
-    later: str = ""  # what begins once no job runs
+    later: str = ""  # the work that begins once no job runs
 
     def sentence(self) -> str:
         counts = {"run": self.running, "wait": self.waiting, "paused": self.paused}
@@ -84,7 +84,7 @@ def _active() -> tuple[list, list]:
 
 
 def _seen(alone, sweeps) -> list:
-    """Return what decides which jobs are shown where, and with which buttons."""
+    """Return the states on which the places of jobs and their buttons depend."""
     places = {job.id: place for place, job in enumerate(job_queue.queue().waiting())}
     opened = [job for record, trainings in sweeps if st.session_state.get(_opens(record)) for job in trainings]
     every = (*alone, *opened)

@@ -49,7 +49,7 @@ class Prediction:
             self.ranking = predictor.model.predict_topk(question.x, k)
             labels = self.ranking.labels[0]
             self.ranked = labels[labels >= 0].astype(np.int64)  # best first
-        except ValueError as error:  # such as a negative value, which not every model takes
+        except ValueError as error:  # the error of a model that refuses the row, such as one with a negative value
             self.problem = str(error)
 
     @functools.cached_property

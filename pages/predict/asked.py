@@ -40,7 +40,7 @@ class Question:
 
 
 def way(predictor, fingerprint: str | None) -> str:
-    """Show the choice of what is predicted, which each data set has, and return what is chosen."""
+    """Show the choice between a test row, a text, features and a file, of each data set, and return it."""
     ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES, FILE]
     remembered = workspace.get("widgets").get(name := f"{WAY} {fingerprint}")
     chosen = FILE if now().file else remembered if remembered in ways else ways[0]
@@ -52,11 +52,11 @@ def way(predictor, fingerprint: str | None) -> str:
         look(file="")
 
     settings = {"widget": "radio", "horizontal": True, "label_visibility": "collapsed"}
-    return fields.pick("What to predict", dict(zip(ways, ways)), WAY, chosen, take, **settings)
+    return fields.pick("Input", dict(zip(ways, ways)), WAY, chosen, take, **settings)
 
 
 def ask(predictor, way: str) -> Question | None:
-    """Show the controls that say what is predicted; return it, or None while there is nothing."""
+    """Show the controls of the row to predict; return it, or None while it is empty."""
     return {ROW: _row, TEXT: _text, FEATURES: _features}[way](predictor)
 
 

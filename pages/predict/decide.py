@@ -21,8 +21,8 @@ BOUNDS = {  # of a measure that is to be as large as a least value of another on
 }
 FEWEST = 10  # labels predicted of the test rows at the first cut: of fewer, a precision says little
 MEASURED = 2000  # test rows from which an interval is computed
-LEVEL = 80.0  # of a promise at first, in percent
-FEW = 5  # entries in the place of the labels of a larger set
+LEVEL = 80.0  # percent of true labels that are guaranteed at first
+FEW = 5  # entries shown in place of a larger set of labels
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: see and choose what is predicted."
@@ -150,18 +150,18 @@ def _meanings() -> str:
 
 
 class Outcome(NamedTuple):
-    """A measure of what a decision gives; nan where it is not known."""
+    """A measure of the labels that a decision predicts; nan where it is not known."""
 
     measure: str
     test: float  # on the test rows, which decide nothing
-    other: float  # what the model gives there now, or gave before the decision that is kept
+    other: float  # by the labels predicted there now, or before the decision was kept
     held_out: float = np.nan  # on the rows from which the decision was learnt
     low: float = np.nan  # the 95 % interval of ``test``, where a bound was asked for
     high: float = np.nan
 
 
 def outcomes(found, name: str, kept: str | None, least: dict, chosen) -> list[Outcome]:
-    """Return what the decision of a name gives; ``least`` has the bounds asked for, by measure."""
+    """Return the measures of the decision of a name; ``least`` has the bounds asked for, by measure."""
     one, other = found.line(name), found.line(None if name == kept else kept)
     if name in CHOICES:
         lines = [Outcome(f"{name}, %", 100 * one["decided"], 100 * other.get(name, np.nan))]
@@ -185,7 +185,7 @@ def _table(lines: list[Outcome]) -> None:
         "test": tables.number("Test rows", 80, "%.1f", "They decide nothing."),
         "low": tables.number("From", 60, "%.1f", "95 % interval on the test rows."),
         "high": tables.number("To", 60, "%.1f", "95 % interval on the test rows."),
-        "other": tables.number("Compared", 80, "%.1f", "What the model gives now, or gave before the decision kept."),
+        "other": tables.number("Compared", 80, "%.1f", "Predicted by the model now, or before the decision was kept."),
         "held_out": tables.number("Held-out rows", 95, "%.1f", LEARNT),
     }
     tables.show(frame, "predict.decide.outcome", columns)

@@ -139,7 +139,7 @@ def _ranked(predictor, ranking, row, percent) -> str:
 
 
 def unlike(found: pd.DataFrame, of_texts: bool, model) -> None:
-    """Say in what rows are unlike the test rows; nothing if they are alike. ``found`` is of ``unlike_test_rows``."""
+    """Say how rows differ from the test rows; nothing if they do not. ``found`` is a result of ``unlike_test_rows``."""
     percent, words = predictions.are_probabilities(model), {"terms": "words" if of_texts else "features"}
     words["score"] = predictions.noun(model)
     parts = []
@@ -152,7 +152,7 @@ def unlike(found: pd.DataFrame, of_texts: bool, model) -> None:
 
 
 def typed_unlike(prediction) -> None:
-    """Say in what a text or features that are typed are unlike the test rows, if these are here."""
+    """Say how a typed text or typed features differ from the test rows, if these are here."""
     predictor, question = prediction.predictor, prediction.question
     if predictor.data is None or question.row is not None or prediction.problem or not predictor.data.n_test:
         return

@@ -76,7 +76,7 @@ def _choose(offered: list, file: dict) -> None:
 
 
 def looked_at(predictor) -> dict:
-    """Return the fields of the view that say which file is looked at, also where that is the newest one."""
+    """Return the fields of the view that name the file looked at, also if it is the newest."""
     named = _named(predictor)
     file = named or next(iter(_predicted(predictor)), None)
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
@@ -94,7 +94,7 @@ def _predicted(predictor) -> list[dict]:
 
 
 def _named(predictor) -> dict | None:
-    """Return the file that the view names; one that only another model has predicted has the key of that as ``by``."""
+    """Return the file that the view names; ``by`` is the key of predictions if only another model made them."""
     if not now().file:
         return None
     own, names = _predicted(predictor), [name for name in workspace.get("widgets") if name.startswith(FILES)]
@@ -107,7 +107,7 @@ def _named(predictor) -> dict | None:
 
 
 def _content(key: str) -> list | None:
-    """Return what of the parameters of kept predictions says which file it is, and how it is read."""
+    """Return the parameters of kept predictions that name the file and how it is read."""
     for kind in OF_FILES:
         with contextlib.suppress(store.StoreError):
             params = store.info(experiment.KINDS[kind].folder, key)["params"]

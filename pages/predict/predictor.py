@@ -67,9 +67,9 @@ class Predictor:
 
 
 def _ask(fingerprint: str | None, file: dict, key: str) -> None:
-    """Let the model of a key predict, and look at a file, given as the view has it."""
+    """Let the model of a key predict, and look at a file, named as in the view."""
     _take(fingerprint, key)
-    shown = workspace.get("shown").get(fingerprint) or ""  # said here, as a view of another result has no file
+    shown = workspace.get("shown").get(fingerprint) or ""  # named here, as a view of another result has no file
     look(result=shown[:DIGITS], **file)
 
 
@@ -171,7 +171,7 @@ def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
 
 
 ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
-OPENING = "predict.opening"  # likewise: the key of the task that opens a file, until the model can be chosen
+OPENING = "predict.opening"  # key of st.session_state: the task that opens a file, until the model can be chosen
 
 
 def take(chosen, dataset_name: str | None, question) -> None:

@@ -61,7 +61,7 @@ def _table(lines, own, inventory, fields):
     frame = owned.table(lines, inventory, fields, by)
     sizes = pd.DataFrame({"name": frame["title"], "group": frame["kind"], "size": frame["bytes"] / 1e6})
     caption = "A rectangle is a data set or a result, as large as its files. The table below names small ones, too."
-    figure = figures.treemap(sizes, "What takes how much", unit="MB", groups=owned.COLORED)
+    figure = figures.treemap(sizes, "Size of results", unit="MB", groups=owned.COLORED)
     charts.show_figure(figure, sizes, "storage", caption)
     largest = float(frame["mb"].max())
     # Above the table, where who ticks a line sees it.
@@ -101,7 +101,7 @@ def _table(lines, own, inventory, fields):
             icon=":material/keep_off:" if pinned else ":material/keep:",
             on_click=_pin,
             args=(owned.spread(chosen, inventory, fields["sweeps"]), by, not pinned),
-            help="What is pinned, and what it was made from, is not removed to make room.",
+            help="A pinned result, and all that it was made from, is not removed to make room.",
         )
         if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
             members = with_trials(chosen, inventory, fields["sweeps"])

@@ -48,7 +48,7 @@ def show(data, fingerprint, shown) -> None:
     info = experiment.MODELS[model]
     buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
     button = buttons.container()
-    # So low that it opens below the button, which stays in sight.
+    # Low enough to open below the button, which stays in sight.
     with buttons.popover("Settings", width="content"), st.container(height=320, border=False):
         forms.show(model, info)
         st.caption(format.plain(f"{info.cls.ABOUT.summary} {info.cls.ABOUT.paper}."))

@@ -21,8 +21,8 @@ BINS_HELP = (
     "Of equal width: 0 to 10\u00a0%, 10 to 20\u00a0% and so on. Of equal count: about as many predictions in each, "
     "which shows more where most predictions are."
 )
-RIGHT = 0.02  # mean error of probabilities that are called right
-LEAST = 20  # predictions in a bin that the sentence is about
+RIGHT = 0.02  # largest mean error of probabilities that the sentence calls right
+LEAST = 20  # least predictions of the bin that the sentence names
 CAPTION = (
     "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
     "say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% intervals of the "
@@ -160,7 +160,7 @@ def _probabilities(run, key, data) -> dict:
 
 
 def worst(frame, error) -> Worst:
-    """Return what the sentence is about: of bins with some predictions the one with the largest part of the error."""
+    """Return the bin that the sentence is about: of those with some predictions, with the largest part of the error."""
     gap = (frame["predicted"] - frame["observed"]).abs() * frame["n"]
     line = frame.loc[gap.where(frame["n"] >= LEAST, -1.0).idxmax()]
     return Worst(error.expected, line["low"], line["high"], line["predicted"], line["observed"])

@@ -19,7 +19,7 @@ MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
 TRIED = "Several settings"  # title of the section
 BUDGET = 20  # combinations drawn at random, at first
 FIRST = {"PLT": ["C"], "LdSM": ["n_estimators"], "OneVsRest": ["C"]}  # varied at first
-_BETWEEN = re.compile(r"\bto\b|\.\.|–")  # what stands in a range: "0.1 to 10"
+_BETWEEN = re.compile(r"\bto\b|\.\.|–")  # the word between the ends of a range: "0.1 to 10"
 # Values to begin with, for parameters that a model chooses itself by default.
 _SUGGESTED = {"C": "auto, 1, 3, 10", "arity": "auto, 8, 32", "max_leaf_labels": "auto, 25, 100"}
 _LEFT_OUT = ("random_state", *(p.name for p in NOISE))

@@ -1,4 +1,4 @@
-"""The decision trees of LdSM: what of a tree is drawn, and of a node its labels, its features and its objective J."""
+"""The decision trees of LdSM: the part of a tree that is drawn; labels, features and objective J of a node."""
 
 import numpy as np
 import streamlit as st
@@ -39,7 +39,7 @@ COLORS = {  # columns of the table of nodes: what the control calls them, and wh
 
 
 class DecisionTreeView(one_tree.TreeView):
-    """A decision tree of a result, and what of it is drawn, ``nodes``: below a node, on a row's path, or of a label.
+    """A decision tree of a result, and its ``nodes`` that are drawn: below a node, on a row's path, or of a label.
 
     ``top`` is the node with which the drawing begins. Only PATH has ``leaves``, those that the row reaches, and only
     LABEL has ``label``, ``rows_with_label`` (in each node) and ``label_leaves``.
@@ -220,7 +220,7 @@ def _controls(view) -> str:
         chosen = "trees.row.path", view.row, lambda row: look(row=row, node=None)
         fields.number(f"Test row, 0 to {last:,}", 0, last, *chosen, place=place)
     one_tree.node_field(view, next(columns))
-    how = next(columns).popover("What is drawn", icon=":material/tune:", key="trees.drawn", width="stretch")
+    how = next(columns).popover("How the tree is drawn", icon=":material/tune:", key="trees.drawn", width="stretch")
     if view.mode == PART and view.fit > 1:
         label, chosen = f"Levels below the top, 1 to {view.fit}", lambda number: look(levels=number)
         fields.number(label, 1, view.fit, "trees.levels", view.levels, chosen, place=how)

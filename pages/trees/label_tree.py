@@ -54,7 +54,7 @@ class LabelTreeView(one_tree.TreeView):
             self.measured(server.loaded(self.task) if self.task.exists() else None)
 
     def measured(self, quality) -> None:
-        """Take how well nodes decide."""
+        """Take the measures of nodes on test rows."""
         self.quality = quality
         if quality is not None:
             self.nodes = nodes(self.key, self.t).merge(quality.nodes, on="node")
@@ -157,13 +157,13 @@ class LabelTreeView(one_tree.TreeView):
             _children(self)
 
     def choose_value(self, title: str, widget: str) -> str:
-        """Return which number of nodes is shown: a key of ``OF_NODES`` or, once that is measured, of ``OF_QUALITY``."""
+        """Return the number that is shown of nodes: a key of ``OF_NODES`` or, once measured, of ``OF_QUALITY``."""
         columns = OF_NODES | (OF_QUALITY if self.quality is not None else {})
         return fields.choice(title, columns, widget, "rows", help="For more, see *How well nodes decide*.")
 
 
 def _draw(view, label: int, place) -> None:
-    """Draw the tree in a place above the fields that say what is drawn."""
+    """Draw the tree in a place above its settings."""
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
     path = view.path_to(int(view.tree.leaf_of_label[label]))
@@ -239,7 +239,7 @@ def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
 
 
 def _about(view, line) -> str:
-    """Return what is said of a node where one points at it."""
+    """Return the text on a node that is pointed at."""
     text = f"node {line.node:,}, depth {line.depth}, {format.count(int(line.rows), 'training row')}"
     if line.label < 0:
         first, labels = figures.short(view.data.label_name(line.label_1), 40), format.count(int(line.n_labels), "label")
@@ -251,8 +251,8 @@ def _about(view, line) -> str:
 
 def _children(view) -> None:
     children = frames.children_of(view.tree, view.node)
-    with st.popover("What is drawn", icon=":material/tune:", type="tertiary"):
-        value = view.choose_value("What is drawn", "trees.children.value")
+    with st.popover("Numbers and children", icon=":material/tune:", type="tertiary"):
+        value = view.choose_value("Number drawn", "trees.children.value")
         order = fields.choice("Order", ORDERS, "trees.children.order", "most")
         most, label = min(max(now().children or CHILDREN, 1), MOST_CHILDREN), f"Children drawn, 1 to {MOST_CHILDREN}"
         fields.number(label, 1, MOST_CHILDREN, "trees.children", most, lambda n: look(children=n), step=20)

@@ -1,6 +1,6 @@
 """One tree, of decision trees as of label trees: its drawing, the way to a node, and the node looked at.
 
-A :class:`TreeView` says what is in the drawing, and of a node its name, its facts, its labels and its features.
+A :class:`TreeView` has the nodes of the drawing, and the name, facts, labels and features of a node.
 """
 
 import streamlit as st

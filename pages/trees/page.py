@@ -1,8 +1,8 @@
 """The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?
 
-The result that is chosen decides what is shown. answer.py has the first sentence and the cards; one_tree.py one tree
-and the node looked at, of which decision_tree.py (LdSM) and label_tree.py (PLT) say what is drawn and told, with tables
-of nodes; row.py how a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees.
+The model of the result decides which trees are shown. answer.py has the first sentence and the cards; one_tree.py one
+tree and the node looked at, whose drawing, texts and tables of nodes are in decision_tree.py (LdSM) and label_tree.py
+(PLT); row.py how a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees.
 """
 
 import streamlit as st

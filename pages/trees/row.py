@@ -68,7 +68,7 @@ def _labels(view, lines, row) -> None:
     shown = lines.assign(probability=full * lines["probability"], factor=full * lines["factor"])
     shown["depth"] = pd.Series(view.tree.depth[lines["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = np.where(nothing_lost, "nothing is lost", [view.short_name(v, 40) for v in lines["node"]])
-    about = "Of the label in this tree.", "What its classifier gives that node, given its parent."
+    about = "Of the label in this tree.", "The value of its classifier for that node, given its parent."
     tables.show(
         shown,
         key,
@@ -226,7 +226,7 @@ def _way(view, leaves, row) -> None:
 
 
 def _trees_with(model, leaves, labels) -> np.ndarray:
-    """Return in how many trees a leaf of the row has each label."""
+    """Return the number of trees in which a leaf of the row has each label."""
     found = np.zeros(labels.size, np.int64)
     for t, part in leaves.groupby("tree"):
         hist = model.trees_[int(t)].histograms

@@ -236,7 +236,7 @@ def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
         args=("name",),
         max_chars=dataset_list.LONGEST_NAME,
         placeholder=placeholder,
-        help=f"What this data set is called on all pages and in the names of downloads. {how}".rstrip(),
+        help=f"The name of this data set on all pages and in downloads. {how}".rstrip(),
     ).strip()
 
 

@@ -147,7 +147,7 @@ def _column_fields(guess, key) -> dict | None:
             format_func=between.get,
             key=f"{key}.between.{'-'.join(labels)}",
             disabled=guess.binary and several,
-            help="What stands between two labels of a cell. Lists, [“a”, “b”], need none.",
+            help="Separates two labels of a cell. Lists, [“a”, “b”], have no separator.",
         )
     return {
         "text": text[0] if len(text) == 1 else text,

@@ -1,4 +1,4 @@
-"""How words become features: the settings of the vectoriser, what they give on the first documents, and a form.
+"""How words become features: the settings of the vectoriser, their effect on the first documents, and a form.
 
 The form makes a second data set from the texts of the one in use, without a new upload.
 """
@@ -15,7 +15,7 @@ from xmlcore.experiment.engine import looks
 from xmlcore.experiment.engine.looks import try_vectorizer
 
 FIRST = 1000  # texts that settings are tried on
-TRIED = "texts.tried"  # key of st.session_state: by source, settings and what they give
+TRIED = "texts.tried"  # key of st.session_state: effects by source and settings
 NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
 
 
@@ -42,7 +42,7 @@ def show(key: str) -> dict | None:
 
 
 def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
-    """Show what settings give on the first documents of a source: features, and values that are not 0."""
+    """Show the effect of settings on the first documents of a source: features, and values that are not 0."""
     key = repr(params), len(texts), hash(texts[0]), hash(texts[-1])
     tried = st.session_state.setdefault(TRIED, {})
     known, outcome = tried.get(source, (None, None))
@@ -83,11 +83,11 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
         ]
     )
     if whole:
-        st.caption(f"What these settings give on {format.count(len(texts), 'document')}, which are all.")
+        st.caption(f"The result of these settings on all {format.count(len(texts), 'document')}.")
         return
     st.caption(
-        f"What these settings give on the first {format.count(len(texts), 'document')}. With all documents there are "
-        "more features, because more words occur in enough of them."
+        f"The result of these settings on the first {format.count(len(texts), 'document')}. All documents have more "
+        "features, because more words occur in enough of them."
     )
 
 

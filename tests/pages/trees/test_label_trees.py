@@ -119,7 +119,7 @@ def test_a_label_and_a_node_are_found_with_labels_and_features(page, tree, key):
 @pytest.mark.sections("How well nodes decide", "The tree")
 def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
     page = ready.set("preferences.automatic", False).go("trees")
-    assert "What is drawn" in [box.label for box in page.at.selectbox]
+    assert "Number drawn" in [box.label for box in page.at.selectbox]
     assert page.at.selectbox(key="trees.children.value").options == ["Training rows", "Labels"]
     page.press("trees.measure.nodes").until(lambda s: "lowest AUC first" in s.text())
     nodes = experiment.task("node_quality", {"run": key}, {"tree": 0}).load().nodes
