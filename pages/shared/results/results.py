@@ -1,5 +1,6 @@
 """Runs and selections of this workspace: list them, choose the one that a page shows, and read them."""
 
+import contextlib
 import re
 
 import streamlit as st
@@ -173,16 +174,19 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
     """Return the key of the run that the address names: the one chosen, or asked for, last; else that of the best."""
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
-    best = max(runs, key=lambda r: (not jobs.is_unasked(r), _precision(r)))
+    precision = _precisions(tuple(keys), store.changed("runs"))
+    best = max(runs, key=lambda r: (not jobs.is_unasked(r), precision[r["key"]]))
     return next((key for key in wanted if key in keys), best["key"])
 
 
-def _precision(record) -> float:
-    """Return P@1 of a run, -1 if it is not known."""
-    try:
-        return float(store.info("runs", record["key"])["summary"]["measures"]["P@k"][0])
-    except (store.StoreError, OSError, KeyError, TypeError, ValueError, IndexError):
-        return -1.0
+@server.shared()
+def _precisions(keys: tuple, changed: int) -> dict[str, float]:
+    """Return P@1 of runs by their keys, -1 where it is not known, as when the store was changed last."""
+    found = dict.fromkeys(keys, -1.0)
+    for key in keys:
+        with contextlib.suppress(store.StoreError, OSError, KeyError, TypeError, ValueError, IndexError):
+            found[key] = float(store.info("runs", key)["summary"]["measures"]["P@k"][0])
+    return found
 
 
 def choose(
