@@ -37,7 +37,9 @@ def augment(
     Y = check_labels(Y, n_rows=X.shape[0])
     ratio, n = check_number(augment_ratio, "augment_ratio", 0.0, above=True), X.shape[0]
     check_perturbation(perturbation)
-    seed = _own_seed(random_state)
+    check_count(random_state, "random_state", least=0)
+    # It differs from the seed that a test with ``random_state`` uses.
+    seed = int(np.random.SeedSequence([random_state, 0xC0B1]).generate_state(1, np.uint64)[0] >> np.uint64(1))
     _check_memory(X, perturbation, ratio)
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
@@ -78,12 +80,6 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     check_support(support)
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
-
-
-def _own_seed(random_state) -> int:
-    """Return the seed of the copies, which differs from the seed that a test with ``random_state`` uses."""
-    check_count(random_state, "random_state", least=0)
-    return int(np.random.SeedSequence([random_state, 0xC0B1]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def _check_memory(X, perturbation, ratio):

@@ -40,7 +40,9 @@ def evaluate(model, data, k, intervals, to_json, quiet, **options):
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         dataset, rows = rows_to_measure(packed, data, options, progress)
-        inv_ps = _of_training_rows(packed.model, dataset.n_labels)
+        unseen = dataset.n_labels - packed.model.n_labels_  # no training row has labels that the model does not know
+        counts = np.pad(packed.model.label_counts_, (0, unseen))
+        inv_ps = metrics.ranking.inverse_propensity_of_counts(counts, packed.model.n_rows_seen_)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
         sets = decided_scores(packed.model, dataset.X_test).astype(bool)
         sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none
@@ -62,12 +64,6 @@ def evaluate(model, data, k, intervals, to_json, quiet, **options):
         click.echo("Below each value: 95 % interval over the rows.")
     click.echo(f"It predicts {decision_of(packed.model)}, {decided.pop('labels'):.1f} labels a row:")
     table(["in %", *decided], [["", *(hundredths(value, "") for value in decided.values())]])
-
-
-def _of_training_rows(model, n_labels):
-    """Return the inverse propensities of labels in the training rows of a model."""
-    counts = np.pad(model.label_counts_, (0, n_labels - model.n_labels_))  # no training row has labels it does not know
-    return metrics.ranking.inverse_propensity_of_counts(counts, model.n_rows_seen_)
 
 
 def rows_to_measure(packed, data, options, progress):
@@ -99,13 +95,10 @@ def rows_to_measure(packed, data, options, progress):
     if unknown > 0:
         which_ones = f"{unknown:,} of {found.n_labels:,} labels, such as {found.label_name(found.n_labels - 1)!r:.200},"
         note(f"{which_ones} are not those of the model and count as missed.")
-    return (_all_rows(found), every) if is_divided and which != every else (found, which)
-
-
-def _all_rows(data):
-    """Return a data set whose test rows are all rows."""
-    X, Y = sp.vstack([data.X_train, data.X_test], "csr"), sp.vstack([data.Y_train, data.Y_test], "csr")
-    return Dataset(data.name, X, Y, X, Y, data.feature_names, data.label_names)
+    if not is_divided or which == every:
+        return found, which
+    X, Y = sp.vstack([found.X_train, found.X_test], "csr"), sp.vstack([found.Y_train, found.Y_test], "csr")
+    return Dataset(found.name, X, Y, X, Y, found.feature_names, found.label_names), every
 
 
 RISK = 0.1
