@@ -15,40 +15,40 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 45,
-    "pages/compare": 1_726,
-    "pages/data": 2_681,
-    "pages/explain": 790,
-    "pages/features": 1_133,
-    "pages/jobs": 498,
+    "pages/compare": 1_584,
+    "pages/data": 2_542,
+    "pages/explain": 736,
+    "pages/features": 1_034,
+    "pages/jobs": 454,
     "pages/main": 5,
-    "pages/predict": 1_354,
-    "pages/robustness": 991,
-    "pages/sampling": 675,
-    "pages/shared": 8_247,
-    "pages/storage": 488,
-    "pages/train": 1_277,
-    "pages/trees": 1_298,
-    "xmlcore": 3_764,
+    "pages/predict": 1_313,
+    "pages/robustness": 915,
+    "pages/sampling": 615,
+    "pages/shared": 7_937,
+    "pages/storage": 437,
+    "pages/train": 1_240,
+    "pages/trees": 1_277,
+    "xmlcore": 3_769,
     "xmlcore/_kernels": 8_594,
-    "xmlcore/cli": 1_260,
-    "xmlcore/datasets": 10_801,
-    "xmlcore/decisions": 1_118,
-    "xmlcore/experiment": 8_258,
-    "xmlcore/explain": 1_269,
-    "xmlcore/figures": 3_843,
-    "xmlcore/jobs": 2_301,
-    "xmlcore/metrics": 3_458,
-    "xmlcore/models": 9_732,
-    "xmlcore/robustness": 1_468,
-    "xmlcore/selection": 3_584,
+    "xmlcore/cli": 1_258,
+    "xmlcore/datasets": 10_378,
+    "xmlcore/decisions": 1_106,
+    "xmlcore/experiment": 7_907,
+    "xmlcore/explain": 1_253,
+    "xmlcore/figures": 3_702,
+    "xmlcore/jobs": 2_208,
+    "xmlcore/metrics": 3_247,
+    "xmlcore/models": 9_306,
+    "xmlcore/robustness": 1_454,
+    "xmlcore/selection": 3_566,
     "xmlcore/serve": 1_205,
     "xmlcore/state": 540,
-    "xmlcore/store": 1_177,
+    "xmlcore/store": 1_189,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 52_445, "benchmarks": 7_235}
-FILES = {"product": 509}
-COMPLEX = {"product": 22}
+LINES = {"tests": 50_206, "benchmarks": 7_195}
+FILES = {"product": 485}
+COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
@@ -59,7 +59,7 @@ GRANTED = {
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 90_880, "tests": 56_345}
+CEILING = {"product": 88_116, "tests": 54_106}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
