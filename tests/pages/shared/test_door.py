@@ -58,7 +58,8 @@ def test_while_the_first_model_is_trained_its_progress_is_shown(ready, held):
 def test_a_failed_training_says_why(ready, monkeypatch):
     monkeypatch.setattr(DoubleSampling, "fit", lambda *args, **settings: 1 / 0)
     page = ready.go("sampling").press("sampling.train").until(lambda s: s.at.error)
-    assert "division by zero" in page.at.error[0].value and not page.at.button(key="sampling.train").disabled
+    assert "division by zero" in page.at.error[0].value
+    page.until(lambda s: not s.at.button(key="sampling.train").disabled)  # it failed while the page was drawn
 
 
 def test_a_model_that_refuses_the_data_set_is_not_offered(ready):
