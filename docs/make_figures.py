@@ -142,7 +142,7 @@ def frontier_on(name):
         results = json.loads(FRONTIER.read_text(encoding="utf-8"))
         runs = [run for run in results["data"][name]["runs"] if "failed" not in run]
         costs = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
-        title = f"What precision costs on {name}"
+        title = f"Precision against cost on {name}"
         return figures.frontier(pd.DataFrame(runs), costs, ["P@1", "PSP@5"], title)
 
     return draw

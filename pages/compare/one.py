@@ -82,7 +82,7 @@ def show(key: str, every) -> None:
     with right:
         _measures(line)
         st.subheader("Where it comes from")
-        columns = {"what": tables.text("What", 190), "value": tables.text("Value", 260)}
+        columns = {"what": tables.text("Item", 190), "value": tables.text("Value", 260)}
         tables.show(_facts(_origin(line, record), "what"), "compare.one.facts", columns, most=600)
     run = results.run(record)
     if run is None:

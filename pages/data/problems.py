@@ -56,7 +56,7 @@ def findings(data, described, examination) -> pd.DataFrame:
 
 def show(data, described, examination, name) -> None:
     """List the problems of the data set, and the rows that are equal; ``name`` begins the names of files."""
-    st.header("What is wrong with it?")
+    st.header("Problems of the data set")
     if examination is None:
         return
     found = findings(data, described, examination)

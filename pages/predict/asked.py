@@ -129,7 +129,7 @@ def changed(prediction, label: int | None) -> None:
     if prediction is None or prediction.problem or prediction.question.file == TYPED_FEATURES:
         st.caption("Change words or features of what is predicted above, and see which labels come and go.")
         return
-    st.header("What if it were different?")
+    st.header("The row, changed")
     predictor = prediction.predictor
     left, right = st.columns(2, gap="large")
     with left:

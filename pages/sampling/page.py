@@ -11,7 +11,7 @@ from pages.sampling import answer, row, studies
 from pages.shared import door, sections
 from pages.shared.figures import examples
 
-ASKED = "What does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
+ASKED = "How well does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
 
 
 def draw(ready) -> None:

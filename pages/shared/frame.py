@@ -17,7 +17,7 @@ from xmlcore.system import UnsafeCacheError, secure_cache
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
 DAMAGE = "keeping.damage"  # likewise: the name of the damaged database of which this session was told enough
-STAYS = "What you see stays in memory and is kept when that is possible again, unless the server is stopped before."
+STAYS = "The page stays in memory and is kept when that is possible again, unless the server is stopped before."
 
 
 def opened() -> bool:

@@ -11,7 +11,7 @@ LETTERS = 20  # length of a name with a number of further labels
 PATH_COLUMNS = (  # column, title, number format or whether it is a score, width in pixels, help
     ("depth", "Depth", "%d", 50, None),
     ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
-    ("factor", "{} here", True, 78, "What its classifier gives the node, given its parent."),
+    ("factor", "{} here", True, 78, "Probability of the node given its parent, by its classifier."),
     ("product", "{} so far", True, 90, "Product of the factors so far: at the end, that of the label."),
     ("share", "P, %", True, 52, "Share of the node’s training rows that have the label."),
     ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),

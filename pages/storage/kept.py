@@ -72,7 +72,7 @@ def _table(lines, own, inventory, fields):
         {
             "mb": tables.bar("MB", 90, "Size of the files on the disk; in memory it may be another.", most=largest),
             "title": tables.text("Title", None, run_names.footnote(frame["title"])),
-            "kind": tables.text("What", 145),
+            "kind": tables.text("Kind", 145),
             "used": tables.moments("Last used", hours=True),
             "source": tables.text("Made from", 260),
             "users": tables.number("Used by", 65, help="Results that were computed from it."),

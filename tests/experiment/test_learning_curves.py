@@ -84,7 +84,7 @@ def test_a_learning_curve_ends_with_the_ordinary_result(easy):
     one = frame[frame["measure"] == "Recall@k"].groupby(["rows", "seed", "k", "bucket"])["value"].count()
     assert (one == 1).all()
     assert set(curve.forecasts["n_rows"]) == {400.0} and "twice the rows" in curve.sentence("P@1")
-    assert curve.sentence("Recall@5", "tail").startswith(("With twice", "What twice"))
+    assert curve.sentence("Recall@5", "tail").startswith(("With twice", "The effect of twice"))
     assert curve.params["C"] == 1.0 and "random_state" not in curve.params
 
 

@@ -80,7 +80,7 @@ def test_times_are_per_row_in_a_unit_that_fits():
 def test_parts_of_precision_are_stacked_and_recalls_are_not():
     frame = summary(measures=("P@k", "micro R@k"), buckets=("all", "head", "torso", "tail"))
     stacked = figures.buckets_under_noise(frame, "P@k", 3)
-    assert stacked.layout.title.text == "What P@3 consists of" and stacked.layout.yaxis.title.text == "Part of P@3, %"
+    assert stacked.layout.title.text == "Parts of P@3" and stacked.layout.yaxis.title.text == "Part of P@3, %"
     assert [trace.name for trace in stacked.data] == ["head", "torso", "tail"]
     assert {trace.stackgroup for trace in stacked.data} == {"parts"}
     apart = figures.buckets_under_noise(frame, "micro R@k", 3)

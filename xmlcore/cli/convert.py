@@ -26,7 +26,7 @@ _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", "
 @click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
 @document_options
-@click.option("--blanks", help="What fastText's files have for blanks in names of labels, such as _.")
+@click.option("--blanks", help="Character for blanks in names of labels of fastText's files, such as _.")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")

@@ -34,7 +34,7 @@ _OF_DOCUMENTS = (
     click.option("--text", multiple=True, metavar="COLUMN",
                  help="DATA has documents, with their text in this column (several are joined). It is guessed for JSON "
                       "lines, Parquet, folders, and tables that have a column of texts."),
-    click.option("--separator", help="What stands between labels in a cell of documents, such as ';' or '><'; or "
+    click.option("--separator", help="Separator of labels in a cell of documents, such as ';' or '><'; or "
                                      "lists, uris, none. It is guessed."),
     click.option("--vocabulary", type=click.Path(), help="Names of labels that are URIs, as Annif's TSV or CSV."),
     click.option("--encoding", default="utf-8", show_default=True, help="Of documents."),

@@ -126,7 +126,7 @@ def _bounds(context, option, given) -> dict[str, float]:
 @click.argument("data")
 @click.option(
     "--measure",
-    help="What is to be best: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
+    help="Measure to be best in: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
 )
 @click.option("--at-most", is_flag=True, help="The k of the measure is the largest number of labels, not the number.")
 @click.option("--least", multiple=True, callback=_bounds, metavar="MEASURE=BOUND",

@@ -111,7 +111,7 @@ def timeline(frame: pd.DataFrame) -> Figure:
     line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
     drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < MOST_LINES]
     firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
-    figure = new_figure("What ran when", firsts, len(set(line)))
+    figure = new_figure("Jobs over time", firsts, len(set(line)))
     for trace in _bars(drawn, states):
         figure.add_bar(orientation="h", **trace)
     names = cut_apart(firsts["name"].unique(), 3 * NAME)

@@ -236,7 +236,7 @@ def frontier(
     frame: pd.DataFrame,
     costs: dict[str, Any],
     measures: Sequence[str],
-    title: str = "What precision costs",
+    title: str = "Precision against cost",
     compared: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.

@@ -103,7 +103,7 @@ def buckets_under_noise(
     need_columns(frame, ["sigma", "k", "bucket", "measure", "n", *ENDS], "buckets_under_noise", k=k)
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
     name, stacked = measure.replace("@k", f"@{k}"), measure == "P@k"
-    titled = f"What {name} consists of" if stacked else f"Recall@{k} of head, torso and tail"
+    titled = f"Parts of {name}" if stacked else f"Recall@{k} of head, torso and tail"
     figure = new_figure(title or titled, rows)
     for bucket in BUCKETS:
         mine = rows[rows["bucket"] == bucket].sort_values("sigma")

@@ -75,7 +75,7 @@ def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
     need_columns(frame, columns, "candidate_curves", own=own)
     rows = frame.sort_values("n_candidates")
     figure, x = (
-        draw.panels(new_figure("What more candidates bring", rows), 2, 1, **PANELS),
+        draw.panels(new_figure("Gain from more candidates", rows), 2, 1, **PANELS),
         rows["n_candidates"].to_numpy(),
     )
     above, below = {"row": 1, "col": 1}, {"row": 2, "col": 1}

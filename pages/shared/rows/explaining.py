@@ -173,8 +173,8 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
         figure,
         frame,
         f"{file}-contributions",
-        f"What each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number beside "
-        "a name is the feature’s value.",
+        f"The part that each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number "
+        "beside a name is the feature’s value.",
         counted="features",
         key=key,
     )

@@ -22,7 +22,7 @@ from xmlcore.experiment.engine import given
 from xmlcore.metrics.buckets import label_buckets
 
 HEADERS = ("How often does a label occur?", "How large is it?")
-HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "What is wrong with it?")
+HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "Problems of the data set")
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def test_problems_have_a_button_that_opens_their_section(ready, leaky):
     use(ready, leaky)
     page = ready.run()
     assert "occur in training (3)" in page.text()
-    assert "What is wrong with it?" not in page.text()
-    assert "What is wrong with it?" in page.press("data.problems").text()
+    assert "Problems of the data set" not in page.text()
+    assert "Problems of the data set" in page.press("data.problems").text()
     assert any("scrollIntoView" in html.proto.body for html in page.at.get("html"))
     assert not any("scrollIntoView" in html.proto.body for html in page.run().at.get("html")), "it is done once"
 

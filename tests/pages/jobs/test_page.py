@@ -245,7 +245,7 @@ def test_a_sweep_is_paused_goes_on_and_ends_as_one_line(ready, server):
         ": C" in title for title in table.index
     )
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
-    drawn = figure(page, "What ran when")
+    drawn = figure(page, "Jobs over time")
     (bars,) = drawn["data"]
     assert numbers(bars["y"])[:3] == [0, 0, 0]
 
@@ -259,7 +259,7 @@ def test_a_sweep_took_the_time_in_which_a_training_ran(ready, monkeypatch):
     page = ready.go("jobs")
     assert page.frame("Took").set_index("Job")["Took"]["Sweep"] == 360
     assert "6 min 00 s of work." in said_plainly(page.text())
-    (bars,) = (trace for trace in figure(page, "What ran when")["data"] if "6 min 00 s" in str(trace["text"]))
+    (bars,) = (trace for trace in figure(page, "Jobs over time")["data"] if "6 min 00 s" in str(trace["text"]))
     assert bars["text"].count(" 6 min 00 s") == 1
 
 

@@ -63,7 +63,7 @@ def measured(page):
 
 
 def everything(page):
-    drawn = {SWEEP, "What more candidates bring", "Micro R@1 by label frequency"} <= set(titles(page))
+    drawn = {SWEEP, "Gain from more candidates", "Micro R@1 by label frequency"} <= set(titles(page))
     return drawn and len(numbers(figure(page, SWEEP)["data"][0]["x"])) > 1
 
 
@@ -114,7 +114,7 @@ def test_figures_have_the_result_alone_before_others_are_trained(ready, monkeypa
     estimate(monkeypatch, "sampling", 100.0)
     page = ready.go("sampling")
     seconds = experiment.load("train", key).times["fit_cpu_s"]
-    q, values = line(page, "What more candidates bring", "micro R@1")
+    q, values = line(page, "Gain from more candidates", "micro R@1")
     assert q == [10] and percent(values[0] / 100) == page.metrics()["micro R@1"]
     assert swept(page, "κ") == ([10], values) and swept(page, "π") == ([2], values)
     assert line(page, SWEEP, "seconds over κ") == ([10], [seconds])
@@ -148,8 +148,8 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
     assert page.metrics()["P@1"] == percent(p) and page.metrics()["micro R@1"] == percent(accuracy)
     assert said_plainly(page.at.metric[1].delta) == f"of at most {percent(100 / n)}"
     assert "R@1" not in page.at.metric[3].help, "the recall is not what bounds it"
-    attainable = line(page.until(everything), "What more candidates bring", "attainable micro R@1")[1]
-    recall = line(page, "What more candidates bring", "candidate recall")[1]
+    attainable = line(page.until(everything), "Gain from more candidates", "attainable micro R@1")[1]
+    recall = line(page, "Gain from more candidates", "candidate recall")[1]
     assert attainable == pytest.approx(np.minimum(recall, 1e4 / n)) and attainable[-1] < recall[-1]
     model = experiment.load_run_model(key)
     assert f"copies of {data.Y_train.nnz} examples" in page.text()
@@ -168,9 +168,9 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
 def test_measured_values_hold_the_runs_own_result(measured, key):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
-    q, values = line(measured, "What more candidates bring", "micro R@1")
+    q, values = line(measured, "Gain from more candidates", "micro R@1")
     assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
-    recall = line(measured, "What more candidates bring", "candidate recall")[1]
+    recall = line(measured, "Gain from more candidates", "candidate recall")[1]
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
     kappa, values = swept(measured, "κ")
     assert kappa == [2, 10]
@@ -196,7 +196,7 @@ def test_values_that_are_typed_outlive_a_page_switch(measured, key):
         return everything(page) and swept(page, "κ")[0] == [4, 10]
 
     measured.set(f"sampling.repeats {short}", 2).until(there)
-    assert line(measured, "What more candidates bring", "micro R@1")[0] == [3, 7, 10]
+    assert line(measured, "Gain from more candidates", "micro R@1")[0] == [3, 7, 10]
     assert swept(measured, "π")[0] == [0.25, 2]
     again = measured.go("data").go("sampling")
     assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)

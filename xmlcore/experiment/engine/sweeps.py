@@ -144,7 +144,7 @@ class SweepSettings(Task):
             "choice", "grid", options=METHODS,
             option_names=("All combinations", "Combinations drawn at random", "Few rows first (successive halving)"),
         ),
-        Parameter("measure", "Measure", "What is best.", "text", "P@1"),
+        Parameter("measure", "Measure", "Measure by which settings are chosen.", "text", "P@1"),
         Parameter(
             "budget", "Settings to try at most",
             "Drawn at random from all combinations. Empty: all.",

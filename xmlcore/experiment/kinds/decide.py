@@ -62,7 +62,7 @@ FEWEST = 10  # training rows, of which some can be held out
 DECISION = Parameter(
     "decision",
     "Decision",
-    "What decides which labels the model predicts: a measure of the task decide, a cut or a promise. Empty: as it is.",
+    "Rule for which labels are predicted: a measure of the task decide, a cut or a promise. Empty: as it is.",
     "text",
     None,
     optional=True,

@@ -48,7 +48,7 @@ class GivenPredictions(Train):
 
     PARAMETERS = (
         Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=(FILE,)),
-        Parameter("name", "Name", "What the other program is called.", "text", REQUIRED),
+        Parameter("name", "Name", "Name of the other program.", "text", REQUIRED),
         replace(K, maximum=MOST_K),
     )
 

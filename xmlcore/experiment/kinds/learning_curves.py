@@ -57,7 +57,7 @@ class LearningCurve:
         line = lines.iloc[0]
         of = "" if bucket == "all" else f" of {bucket} labels"
         if line["reason"]:
-            return f"What twice the rows would give for {measure}{of} cannot be forecast: {line['reason']}."
+            return f"The effect of twice the rows on {measure}{of} cannot be forecast: {line['reason']}."
         now, value, low, high = (f"{100 * line[column]:.1f}" for column in ("now", "value", "low", "high"))
         if line["low"] <= line["now"]:
             return (
