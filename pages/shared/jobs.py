@@ -36,7 +36,7 @@ def find(record: dict):
 
 
 def active(kind: str | None = None, **fields) -> list:
-    """Return jobs of this workspace that wait or run, newest last."""
+    """Return jobs that this workspace lists, newest last: those that wait or run, were cancelled, or just ended."""
     return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 
 

@@ -19,7 +19,7 @@ from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import SHORT
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
-AUTOMATIC_BELOW = SHORT  # values; a task that reads fewer is started automatically
+AUTOMATIC_BELOW = SHORT  # values; a task that reads no more is started automatically
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."

@@ -43,7 +43,7 @@ class Queue:
         must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
-        While these run, and those of a cluster, one more worker takes jobs that say they are short.
+        While these run, and those of a cluster, one more worker takes short jobs (``Plan.short``).
     grace : float
         The process of a cancelled job is killed if it has not stopped, at a progress report, after so many seconds.
     keep : int

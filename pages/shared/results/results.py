@@ -128,7 +128,7 @@ def measures(record: dict):
 
 
 def read(reading, record: dict):
-    """Return ``reading(key)`` for the key of a record; None, with a message, as :func:`run` does."""
+    """Return ``reading(key)`` for the key of a record; None, with a message on the page, if it cannot be read."""
     try:
         return reading(record["key"])
     except store.DamagedArtifactError:

@@ -71,7 +71,7 @@ class Estimate:
 
     @property
     def is_short(self) -> bool:
-        """Whether the task says itself that it is short."""
+        """Whether the task reads so few values that its job has a worker of its own."""
         return self.values <= SHORT
 
 

@@ -21,7 +21,7 @@ from xmlcore.validation import check_count, check_dataset, check_fitted, check_i
 
 ALL = "all"
 OF_BUCKETS = tuple(name for name, measure in metrics.MEASURES.items() if measure.of_some_labels)
-AT_ONCE = 10  # rows and labels that a resample adds up in the time in which a value is read
+AT_ONCE = 10  # rows and labels take a resample as long as reading one value
 
 
 @dataclass(frozen=True)
