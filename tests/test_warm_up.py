@@ -19,7 +19,7 @@ def quick(tmp_path, monkeypatch):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "kernel.nbc").write_bytes(bytes(2_000_000))
     ran = []
-    made = [pieces_module.Piece(name, f"{name} kernels", 40, lambda name=name: ran.append(name)) for name in "ab"]
+    made = [pieces_module.Piece(name, f"{name} kernels", lambda name=name: ran.append(name)) for name in "ab"]
     monkeypatch.setattr(pieces_module, "pieces", lambda: made)
     monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
