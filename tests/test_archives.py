@@ -22,7 +22,7 @@ from tests.archiving import (
     zipped,
 )
 from xmlcore import archives
-from xmlcore.atomic import atomic_write
+from xmlcore.system import atomic_write
 
 
 class ThingError(ValueError):

@@ -30,8 +30,7 @@ import numpy as np
 
 from xmlcore import __version__
 from xmlcore.system import free_bytes
-from xmlcore.versions import refusal
-from xmlcore.wording import plain
+from xmlcore.wording import plain, refusal
 
 FORMAT, VERSION, MANIFEST = "xmlcore archive", 1, "manifest.json"
 MOST_BYTES = 50_000_000_000  # of all members together, when they are unpacked

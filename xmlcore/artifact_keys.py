@@ -1,10 +1,13 @@
 """Keys of results: hashes of what decides a result, under which :mod:`xmlcore.store` keeps it."""
 
+import functools
 import hashlib
 import json
 import math
 import numbers
+from importlib import metadata
 
+LIBRARIES = ("numpy", "scipy", "numba")  # which may decide the bits of a result
 _LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
 
 
@@ -41,3 +44,8 @@ def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str
     parts = [kind, plain(inputs, "inputs", _same_for_equal), plain(params, "params", _same_for_equal), int(version)]
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+@functools.cache
+def library_versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in LIBRARIES}

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
-from xmlcore._kernels.csr import CsrRows
+from xmlcore._kernels.arrays import CsrRows
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.system import check_memory

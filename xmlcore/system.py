@@ -1,4 +1,4 @@
-"""What this machine offers: folders for generated files, private to their user; cores; free memory."""
+"""The machine: folders for generated files, private to their user; files that are written whole; cores; free memory."""
 
 import contextlib
 import ctypes
@@ -10,6 +10,7 @@ import stat
 import sys
 import tempfile
 import threading
+import uuid
 import warnings
 from pathlib import Path
 
@@ -398,3 +399,22 @@ def return_free_memory() -> bool:
         return bool(ctypes.CDLL(None).malloc_trim(0))
     except (AttributeError, OSError, TypeError):  # another C library, or another system
         return False
+
+
+@contextlib.contextmanager
+def atomic_write(path, lasting: bool = True):
+    """Give a new binary file beside ``path``, which replaces it at the end if there was no error."""
+    # What is ``lasting`` is on the disk then, also if the machine stops.
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise FileExistsError(f"{path} is there and is no file: give the name of a file")
+    temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

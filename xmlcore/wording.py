@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from xmlcore import __version__
 from xmlcore.first_use import pd
 
 LONGEST_NAME, LONGEST_LIST = 60, 180  # characters of a name, and of several, that a message has at most
@@ -147,3 +148,12 @@ def meant(unknown: Iterable, known: Iterable[str]) -> str:
     close = [difflib.get_close_matches(str(name)[:60].casefold(), folded, 1, 0.75) for name in unknown]
     found = [folded[name] for names in close for name in names]
     return f". Did you mean {listed(found)}?" if found else ""
+
+
+def refusal(file: str, found: Any, reads: int, written_by: Any = None) -> str:
+    """Return what an error says of a file whose format has another version than the one that is read."""
+    by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
+    text = f"{file} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
+    later = isinstance(found, int) and found > reads
+    todo = "It is newer: update xmlcore" if later else "Make it again, or read it with the xmlcore that wrote it"
+    return f"{text}. {todo} (docs/versions.md)"

@@ -10,7 +10,7 @@ from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import run_names
 from xmlcore import experiment, figures, metrics
-from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
+from xmlcore.experiment.catalog import MOST_SEEDS
 
 PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at first
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured

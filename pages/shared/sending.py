@@ -10,8 +10,8 @@ from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
+from xmlcore.experiment.catalog import TEST_SIZE
 from xmlcore.experiment.engine import given, looks
-from xmlcore.experiment.engine.task_parameters import TEST_SIZE
 
 # Labels of controls by the arguments of xmlcore that they stand for: errors name those.
 CONTROLS = {

@@ -9,9 +9,8 @@ from pages.shared import actions, fields, format, forms, server, settings, sweep
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
-from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment.catalog import MOST_SEEDS, NOISE
 from xmlcore.experiment.engine.sweep_settings import STEPS
-from xmlcore.experiment.engine.task_parameters import MOST_SEEDS
 from xmlcore.parameters import AUTO
 
 SWEEP = experiment.KINDS["sweep"]

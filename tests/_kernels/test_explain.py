@@ -10,7 +10,7 @@ from explain.fitted import L, data, ldsm
 
 from xmlcore import explain
 from xmlcore._kernels import explain as kernels
-from xmlcore._kernels.csr import CsrRows
+from xmlcore._kernels.arrays import CsrRows
 from xmlcore.arrays import read_only
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts

@@ -1,4 +1,6 @@
-"""Arrays that kernels fill without knowing how long they will get."""
+"""The rows of a sparse matrix as one argument, and arrays that kernels fill without knowing how long they will get."""
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,3 +15,11 @@ def enlarged(array, filled, size):
     for i in range(filled):  # a loop compiles faster than slices
         more[i] = array[i]
     return more
+
+
+class CsrRows(NamedTuple):
+    """A CSR matrix with n rows. Feature ids ascend within a row."""
+
+    ptr: np.ndarray  # int32 or int64 (n + 1,)
+    features: np.ndarray  # int32
+    values: np.ndarray  # float32 or float64

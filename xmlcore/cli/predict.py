@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from xmlcore import datasets
-from xmlcore.atomic import atomic_write
 from xmlcore.cli.data import must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
 from xmlcore.datasets.texts.reading import texts_with_ids
+from xmlcore.system import atomic_write
 from xmlcore.wording import csv_safe
 
 

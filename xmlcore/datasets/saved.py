@@ -7,11 +7,11 @@ from typing import Any
 import scipy.sparse as sp
 
 from xmlcore import __version__, store
+from xmlcore.arrays import packed, unpacked
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.validation import check_is
-from xmlcore.versions import refusal
+from xmlcore.wording import refusal
 
 KIND = "datasets"
 FORMAT = 2  # version of the dict that as_plain returns; docs/versions.md says what happens when it changes

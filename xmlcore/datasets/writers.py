@@ -13,12 +13,12 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from xmlcore.atomic import atomic_write
 from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.readers.label_cells import PREFIX
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.system import atomic_write
 from xmlcore.typing import FilePath, Labels, Matrix
 from xmlcore.validation import check_features, check_labels, check_names
 from xmlcore.wording import size

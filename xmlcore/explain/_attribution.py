@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
-from xmlcore._kernels.csr import CsrRows
+from xmlcore._kernels.arrays import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
 from xmlcore.typing import ArrayLike, Matrix, Ranker

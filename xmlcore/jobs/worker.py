@@ -16,10 +16,9 @@ import warnings
 from collections import deque
 from pathlib import Path
 
-from xmlcore.atomic import atomic_write
 from xmlcore.jobs.memory import Usage
 from xmlcore.progress import Cancelled
-from xmlcore.system import CACHE_VARIABLE
+from xmlcore.system import CACHE_VARIABLE, atomic_write
 
 RECORD = "progress.json"
 CANCEL = "cancel"

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from xmlcore import __version__, archives
-from xmlcore.atomic import atomic_write
+from xmlcore.artifact_keys import library_versions
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models.base import MultiLabelModel
@@ -34,9 +34,9 @@ from xmlcore.models.rules import decided_ranking, decision_of, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking
+from xmlcore.system import atomic_write
 from xmlcore.typing import FilePath, Matrix, Source
 from xmlcore.validation import check_features, check_is, check_names, difference_of_names, feature_names
-from xmlcore.versions import library_versions
 from xmlcore.wording import plain
 
 README, NAMES = "README.md", "names.json"

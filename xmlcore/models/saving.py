@@ -16,7 +16,7 @@ from xmlcore import __version__, wording
 from xmlcore.archives import plain_arrays, write_arrays
 from xmlcore.arrays import ONE_LIST, are_rising_lists
 from xmlcore.label_names import check_label_names
-from xmlcore.versions import refusal
+from xmlcore.wording import refusal
 
 FORMAT_VERSION = 3  # docs/versions.md says what happens when it changes
 PARAMS_FILE = "params.json"

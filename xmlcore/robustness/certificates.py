@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import certificate_bounds, certificate_search
-from xmlcore._kernels.csr import CsrRows
+from xmlcore._kernels.arrays import CsrRows
 from xmlcore.documented import documented
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.models.plt.scaling import UNIT

@@ -15,9 +15,9 @@ from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
 from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.readers.names import visible
+from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import Task
-from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.system import free_bytes
 
 SHORT = 10_000_000  # bytes; for a larger data set the form shows its size and the time it takes

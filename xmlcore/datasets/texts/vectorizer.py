@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import packed, unpacked
 from xmlcore.datasets.errors import InputError, warn
-from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
 from xmlcore.parameters import AUTO, HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
-from xmlcore.versions import refusal
-from xmlcore.wording import plain
+from xmlcore.wording import plain, refusal
 
 FORMAT = 1  # of what to_plain returns
 SLICE = 1 << 12  # words between two moments, at least, at which other threads may run

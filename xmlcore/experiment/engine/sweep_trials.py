@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from xmlcore.datasets import Dataset
+from xmlcore.experiment.catalog import MODEL, N_ROWS, SEED, SETTINGS, K
 from xmlcore.experiment.engine.task import Task, register
-from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SEED, SETTINGS, K
 from xmlcore.experiment.kinds.train import run_and_model, with_changed
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.parameters import Parameter

@@ -13,11 +13,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from xmlcore import store
+from xmlcore.experiment.catalog import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.engine import sweep_unfinished, times
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
 from xmlcore.experiment.engine.task import Task, keep, load, register, task
-from xmlcore.experiment.engine.task_parameters import MODEL, SEED, SEEDS, SETTINGS
 from xmlcore.experiment.kinds.train import full_params
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd

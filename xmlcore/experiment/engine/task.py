@@ -30,10 +30,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from xmlcore import __version__, store
-from xmlcore.artifact_keys import artifact_key, plain
+from xmlcore.artifact_keys import artifact_key, library_versions, plain
 from xmlcore.datasets import in_use_or_saved, load_saved
+from xmlcore.experiment.catalog import with_settings
 from xmlcore.experiment.engine import given, times
-from xmlcore.experiment.engine.task_parameters import with_settings
 from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
@@ -41,7 +41,6 @@ from xmlcore.ranking import Ranking
 from xmlcore.state import database, holders
 from xmlcore.typing import Dataset
 from xmlcore.validation import check_known
-from xmlcore.versions import library_versions
 from xmlcore.wording import listed
 
 KINDS: "dict[str, type[Task]]" = {}

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
+from xmlcore.experiment.catalog import METHOD, N_ROWS, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.engine.task import Task, as_plain, register
-from xmlcore.experiment.engine.task_parameters import METHOD, N_ROWS, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.select import (
     WarningsBySeed,

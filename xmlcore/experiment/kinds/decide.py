@@ -14,9 +14,9 @@ from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
 from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
 from xmlcore.decisions.promises import kept_cuts, losses_at
+from xmlcore.experiment.catalog import SEED
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, without_held_out
 from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
-from xmlcore.experiment.engine.task_parameters import SEED
 from xmlcore.experiment.kinds.train import estimator, full_params, kept_run_and_model
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from xmlcore import explain, robustness
+from xmlcore.experiment.catalog import N_ROWS, SEED
 from xmlcore.experiment.engine.task import Task, as_plain, register
-from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.first_use import pd

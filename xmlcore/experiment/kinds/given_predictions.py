@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore.datasets import read_ranking, save_dataset
-from xmlcore.experiment.catalog import GIVEN
+from xmlcore.experiment.catalog import GIVEN, K
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import as_plain, keep, register, task
-from xmlcore.experiment.engine.task_parameters import K
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
 from xmlcore.metrics import as_ranking

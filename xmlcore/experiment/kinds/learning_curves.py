@@ -10,8 +10,8 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.datasets import Dataset, describe
+from xmlcore.experiment.catalog import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.engine.task import Task, as_plain, register, task
-from xmlcore.experiment.engine.task_parameters import MODEL, SEEDS, SETTINGS, with_settings
 from xmlcore.experiment.kinds.forecasting import forecast
 from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
 from xmlcore.experiment.kinds.trees import training

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xmlcore import metrics
+from xmlcore.experiment.catalog import N_ROWS, RANDOM_STATE, SEED
 from xmlcore.experiment.engine.task import Task, register
-from xmlcore.experiment.engine.task_parameters import N_ROWS, RANDOM_STATE, SEED
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, kept_run, kept_run_and_model, load_run_model, sampled_rows
 from xmlcore.first_use import pd

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import store
+from xmlcore.arrays import packed, unpacked
 from xmlcore.datasets import (
     facts_of_rows,
     in_use_or_saved,
@@ -19,7 +20,6 @@ from xmlcore.datasets import (
 )
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import visible
-from xmlcore.datasets.texts.packed import packed, unpacked
 from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Task, load, register

@@ -8,9 +8,9 @@ from xmlcore import datasets, store
 from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic, prepare, save_dataset, synthetic_sizes
 from xmlcore.datasets.registry.catalog import entry, made_from
 from xmlcore.datasets.splits import check_folds, count_test_rows
+from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import DATASETS, Task, register
-from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import silent

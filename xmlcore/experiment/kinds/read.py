@@ -6,9 +6,9 @@ import time
 from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_words
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import all_visible
+from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine import given
 from xmlcore.experiment.engine.task import register
-from xmlcore.experiment.engine.task_parameters import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import REQUIRED, Parameter

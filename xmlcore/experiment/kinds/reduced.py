@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment.catalog import MODEL, N_ROWS, NOISE, SETTINGS, K
 from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
-from xmlcore.experiment.engine.task_parameters import MODEL, N_ROWS, SETTINGS, K
 from xmlcore.experiment.kinds.train import (
     compile_kernels,
     estimator,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from xmlcore import robustness
-from xmlcore.experiment.catalog import MODELS
+from xmlcore.experiment.catalog import MODELS, N_ROWS, SEED
 from xmlcore.experiment.engine.task import Task, as_plain, keep, register, task
-from xmlcore.experiment.engine.task_parameters import N_ROWS, SEED
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.models.plt.scaling import UNIT, read_as

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from xmlcore.experiment.catalog import SELECTORS
+from xmlcore.experiment.catalog import METHOD, SELECTORS, SETTINGS
 from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.fitting import watched
 from xmlcore.experiment.engine.task import Task, as_plain, register
-from xmlcore.experiment.engine.task_parameters import METHOD, SETTINGS
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.base import Estimator

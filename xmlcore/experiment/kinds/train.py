@@ -13,10 +13,9 @@ import numpy as np
 
 from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
-from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS, ModelInfo
+from xmlcore.experiment.catalog import GIVEN, MODEL, MODELS, SELECTORS, SETTINGS, K, ModelInfo
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, full_params, grown, watched
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, as_plain, keep, load, register, task
-from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS, K
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES

@@ -9,9 +9,9 @@ import warnings
 from typing import Any
 
 from xmlcore import store
+from xmlcore.experiment.catalog import MODEL, SETTINGS
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Task, register, task
-from xmlcore.experiment.engine.task_parameters import MODEL, SETTINGS
 from xmlcore.experiment.engine.times import Work
 from xmlcore.models import load_model
 from xmlcore.models.compiling import COMPILING

@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from xmlcore import __version__, archives, datasets, store
-from xmlcore.artifact_keys import plain
-from xmlcore.atomic import atomic_write
+from xmlcore.artifact_keys import LIBRARIES, library_versions, plain
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kinds.train import FOLDER, Run, full_params, run_and_model
 from xmlcore.experiment.sharing.run_code import code_of, data_code, made_by_task
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.system import effective_jobs
+from xmlcore.system import atomic_write, effective_jobs
 from xmlcore.typing import DataFrame, Dataset, FilePath, Source
 from xmlcore.validation import check_count
-from xmlcore.versions import LIBRARIES, library_versions
 
 PREDICTIONS, CODE, MEASURES, FIGURE = "predictions.npz", "code.py", "measures.csv", "measures.html"
 
