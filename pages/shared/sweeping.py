@@ -16,7 +16,7 @@ from pages.shared.operator import audit
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
-from xmlcore.experiment.engine.sweep_drive import Driver, let_go
+from xmlcore.experiment.engine.sweep_drive import Driver
 from xmlcore.jobs import default_workers
 
 _changing = threading.Lock()  # sessions, which start and stop sweeps, have threads of their own
@@ -94,7 +94,7 @@ def stop(record: dict) -> None:
             driver.stop()
             return
         driver.owners = driver.owners - {owner}
-    let_go(job_queue.queue(), driver.jobs, owner, record["key"])  # it goes on for the others
+    driver.let_go(owner)  # it goes on for the others
 
 
 def pause(record: dict, paused: bool) -> None:

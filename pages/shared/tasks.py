@@ -164,6 +164,8 @@ def mark(named: dict, key: str) -> None:
 
 def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:
     """Have a worker run a task, unless its result is kept, or it runs already; return whether the result is kept."""
+    if workspace.refuse_change():
+        return False
     kind, fingerprint = _about(task)
     if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
         with contextlib.suppress(store.StoreError, OSError):

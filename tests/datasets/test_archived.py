@@ -65,6 +65,12 @@ def test_files_whose_names_tell_nothing_are_not_guessed(names):
     assert archived.roles(names) == {}
 
 
+def test_files_of_splits_leave_features_and_labels_their_roles():
+    halves = {"trn_X_Xf.txt": "train", "trn_X_Y.txt": "labels", "tst_X_Xf.txt": "test", "tst_X_Y.txt": "test_labels"}
+    found = archived.roles([*halves, "d_trSplit.txt", "d_tstSplit.txt"])
+    assert found == {role: name for name, role in halves.items()}
+
+
 DATA = b"4 3 2\n0 0:1\n1 1:1\n0,1 2:1\n1 0:2\n"
 SPLITS = {"Bibtex/bibtex_trSplit.txt": b"4 1\n1 2\n", "Bibtex/bibtex_tstSplit.txt": b"2 3\n1 4\n"}
 

@@ -292,6 +292,19 @@ def test_a_sweep_that_starts_while_it_stops_has_its_trainings(easy, calls, queue
     assert again.error is None and not again.failures and made(easy).exists()
 
 
+def test_a_stopped_driver_leaves_trainings_to_another_of_its_owner(easy, calls, queue):
+    go_on = threading.Event()
+    calls.before = lambda progress: report_until(go_on, progress)
+    first, second = (experiment.Driver(made(easy), queue, owner="me") for _ in range(2))
+    while len(first.jobs) < 4 or len(second.jobs) < 4:
+        time.sleep(0.01)
+    first.stop(wait=20)
+    assert not first.active and second.active and all(job.active and not job.cancelling for job in queue.jobs())
+    go_on.set()
+    second._thread.join(30)
+    assert second.error is None and not second.failures and made(easy).exists()
+
+
 def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
     task = made(easy)
     queue.pause(owner="a", group=task.key)

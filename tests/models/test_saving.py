@@ -49,6 +49,7 @@ DAMAGES = {
     "a list": described("[1, 2]"),
     "not text": lambda folder: (folder / "params.json").write_bytes(b"\xff\xfe\x00"),
     "parameters without names": described('{"format": 3, "class": "PLT", "params": [[1, 2], ["C", 1]], "values": {}}'),
+    "no list of arrays": described('{"format": 3, "class": "PLT", "params": {}, "values": {}, "arrays": null}'),
     "values missing": described('{"format": 3, "class": "PLT", "params": {}, "values": {}}'),
 }
 

@@ -104,7 +104,7 @@ def write_matrix(
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
     given = (("feature_names", feature_names, X.shape[1]), ("label_names", label_names, Y.shape[1]))
-    names = {field: _names(names, field, count) for field, names, count in given if names is not None}
+    names = {field: _names(names, field, count, ending="\0") for field, names, count in given if names is not None}
     if names and format != "npz":
         raise ValueError(f"{format} has no place for names: write them to files of their own, one name per line")
     with atomic(Path(path)) as stream:
@@ -114,13 +114,15 @@ def write_matrix(
             _write_rows(stream, X, Y, format, to_progress(progress))
 
 
-def _names(given, field, count) -> list[str]:
-    """Return names after a check; by default feature0, feature1, ..."""
+def _names(given, field, count, ending: str | None = None) -> list[str]:
+    """Return names after a check, also of an ``ending`` that is lost; by default feature0, feature1, ..."""
     noun = field.removesuffix("_names")
     names = [f"{noun}{i}" for i in range(count)] if given is None else check_names(given, field, count)
     for i, name in enumerate(names):
-        if name.endswith("\0") or _HALF.search(name):
-            raise ValueError(f"{field}[{i}] is {name!r:.200}: it ends with a NUL, or is not valid Unicode")
+        if _HALF.search(name):
+            raise ValueError(f"{field}[{i}] is {name!r:.200}, which is not valid Unicode text")
+        if ending and name.endswith(ending):
+            raise ValueError(f"{field}[{i}] is {name!r:.200}: npz files lose the NUL at its end")
     return names
 
 

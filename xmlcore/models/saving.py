@@ -133,7 +133,7 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
         cls, params, values, names, label_names, of_arrays = _read_description(folder)
     with _reading(folder / ARRAYS_FILE):
         arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
-        if missing := sorted(set(of_arrays or ()) - set(arrays)):
+        if missing := sorted(set(of_arrays) - set(arrays)):
             raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
     try:
         model = cls(**_joined(cls, params, arrays))
@@ -163,8 +163,8 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
     names, of_arrays = description.get("feature_names"), description["arrays"]
-    for found, of in ((names, "feature names"), (of_arrays, "names of arrays")):
-        if found is not None and not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
+    for found, of in ((names or [], "feature names"), (of_arrays, "names of arrays")):
+        if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
             raise ModelFormatError(f"{folder / PARAMS_FILE} has {of} that are not a list of strings")
     label_names = description.get("label_names")
     label_names = None if label_names is None else check_label_names(label_names)

@@ -47,11 +47,11 @@ def roles(names) -> dict[str, str]:
         for name, file in named.items()
         if file.endswith(_DATA) and not file.startswith(_ABOUT) and name not in lists.values()
     }
-    found = _only(_HALVES, data)
-    if len(found) == len(data) == 4:
-        return lists | found
     split = _only(_SPLIT, data)
     rows = {name: file for name, file in data.items() if not any(rule.search(file) for [rule] in _SPLIT.values())}
+    found = _only(_HALVES, rows)
+    if len(found) == len(rows) == 4:
+        return lists | found
     found = _only(_PARTS, rows)
     if len({*found.values()}) < 2:
         if len(rows) != 1 or len(split) not in (0, 2) or len(split) != len(data) - 1:

@@ -95,13 +95,15 @@ def describe(dataset: Dataset) -> Description:
     labels = _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label).assign(
         irlbl=irlbl, scumble=scumble
     )
-    summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
-    summary |= _label_sets(dataset) | of_labels
     in_train, used = used_columns(dataset.X_train), used_columns(dataset.X_train, dataset.X_test)
+    summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
     summary |= {
         "n_features_never_used": dataset.n_features - used.size,
         "n_features_never_in_train": dataset.n_features - in_train.size,
         "n_features_only_in_test": used.size - in_train.size,
+    }
+    summary |= _label_sets(dataset) | of_labels
+    summary |= {
         "n_labels_never_in_test": int(np.count_nonzero(test_rows_of_label == 0)),
         "n_labels_only_in_test": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label > 0))),
         "n_labels_never_used": int(np.count_nonzero((train_rows_of_label == 0) & (test_rows_of_label == 0))),
@@ -158,7 +160,11 @@ def _sizes(dataset, sizes, train_rows_of_label):
         "label_frequency_max": int(train_rows_of_label.max()),
         "n_labels_never_in_train": int(np.count_nonzero(train_rows_of_label == 0)),
         "share_labels_rare": float(np.mean(train_rows_of_label <= RARE)),
-        **{f"n_rows_without_{noun}_{part}": int(np.count_nonzero(n == 0)) for (noun, part), n in sizes.items()},
+        **{
+            f"n_rows_without_{noun}_{part}": int(np.count_nonzero(sizes[noun, part] == 0))
+            for noun in ("labels", "features")
+            for part in ("train", "test")
+        },
     }
 
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from xmlcore.jobs import Queue
 
 EVERY = 0.1  # seconds between two looks at the jobs
+_sharing = threading.Lock()  # held while jobs are asked for or let go: drivers of one sweep and owner share them
+_wanted: Counter[tuple] = Counter()  # id and owner of a job, and key of a sweep -> drivers that want it
 
 
 def sweep(
@@ -116,12 +119,6 @@ def sweep(
     return found
 
 
-def let_go(queue: "Queue", jobs: dict, owner: str, key: str) -> None:
-    """Stop the trials of a sweep for an owner, without those that another sweep of this owner needs."""
-    for job in list(jobs.values()):
-        queue.cancel(job.id, owner=owner, group=key)
-
-
 class Driver:
     """A sweep that is carried out in the background, by a thread that only waits for jobs.
 
@@ -141,7 +138,7 @@ class Driver:
         self._at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
         self.key, self.jobs, self.failures, self.error, self.started = made.key, {}, {}, None, time.time()
         self.owners, self._made, self._queue = {owner}, made, queue
-        self._asked, self._stopped = set[str](), threading.Event()
+        self._asked, self._stopped = set[tuple](), threading.Event()
         self._thread = threading.Thread(target=self._run, args=(after,), name="xmlcore-sweep", daemon=True)
         if start:
             self._thread.start()
@@ -186,8 +183,20 @@ class Driver:
                 made.after_keeping()
             return plan.complete
         finally:
-            for owner in self._asked:
-                let_go(self._queue, self.jobs, owner, self.key)
+            for owner in {owner for _, owner, _ in self._asked}:
+                self.let_go(owner)
+
+    def let_go(self, owner: str) -> None:
+        """Stop the trials for an owner, without those that another driver or another sweep of this owner needs."""
+        active = {job.id for job in self.jobs.values()}
+        for wanted in [one for one in self._asked if one[1] == owner]:
+            with _sharing:
+                self._asked.discard(wanted)
+                _wanted[wanted] -= 1
+                if _wanted[wanted] < 1:
+                    del _wanted[wanted]
+                    if wanted[0] in active:
+                        self._queue.cancel(wanted[0], owner=owner, group=self.key)
 
     def _ask(self, trial) -> None:
         """Ask for the job of a trial, for each owner who does not want it yet; not if it has just ended."""
@@ -195,14 +204,18 @@ class Driver:
             before = self.jobs.get(trial.key)
             if before is not None and not before.active:
                 return
-            if before is not None and before.is_wanted(owner, self.key):
+            if before is not None and (before.id, owner, self.key) in self._asked:
                 continue
-            job = submit(self._queue, trial, owner, _title(self._made, trial), group=self.key)
-            if before not in (None, job):  # that one has just ended
-                self._queue.cancel(job.id, owner=owner, group=self.key)
-                return
-            self.jobs[trial.key] = job
-            self._asked.add(owner)
+            with _sharing:
+                job = submit(self._queue, trial, owner, _title(self._made, trial), group=self.key)
+                wanted = job.id, owner, self.key
+                if before not in (None, job):  # that one has just ended
+                    if wanted not in _wanted:
+                        self._queue.cancel(job.id, owner=owner, group=self.key)
+                    return
+                self.jobs[trial.key] = job
+                self._asked.add(wanted)
+                _wanted[wanted] += 1
 
     def _wait(self, plan, progress, owners) -> None:
         """Report progress until a job has ended, the sweep is stopped, or its owners have changed."""

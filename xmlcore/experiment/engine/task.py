@@ -434,8 +434,12 @@ def as_plain(result) -> dict:
 def turn(key: str, progress: Progress):
     """Keep other processes from computing the result with a key; wait until no other process computes it."""
     waited, hold = False, None
-    with contextlib.suppress(OSError):  # where no turn can be noted, as on a full disk, all compute
-        while (hold := holders.take(database(), f"turn/{key}", elsewhere=False)) is None:
+    while hold is None:
+        try:
+            hold = holders.take(database(), f"turn/{key}", elsewhere=False)
+        except OSError:  # where no turn can be noted, as on a full disk, all compute
+            break
+        if hold is None:
             waited = True
             progress(PHASE, 0.0)
             time.sleep(LOOK_AGAIN)

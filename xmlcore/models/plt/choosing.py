@@ -167,7 +167,10 @@ class LinearModel(TakesWeights):
         for parameter in self.PARAMETERS:
             if parameter.name in settings:
                 parameter.check(settings[parameter.name])
-        self.settings_, self._trials = settings, [dict(trial) for trial in values["trials"]]
+        trials = values["trials"]
+        if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
+            raise ModelFormatError(f"the trials {trials!r:.200} are not a list of settings with their measures")
+        self.settings_, self._trials = settings, trials
         self.n_iter_ = values["n_iter"]
 
 
