@@ -11,11 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from public_names import public_functions
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
+NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 # Pages whose examples no type checker can follow, with the reason.
 LEFT_OUT = {
     "architecture": "parts of files",
@@ -58,6 +60,7 @@ def assert_only_the_mistakes(found, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(NUMPY < (2, 3), reason="the types of NumPy before 2.3 are partly unknown")
 def test_pyright_passes_scripts_and_finds_mistakes(scripts):
     report = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, ".", folder=scripts))
     assert report["summary"]["filesAnalyzed"] == len(list(scripts.glob("*.py")))
