@@ -15,7 +15,6 @@ WITHOUT_TWIN = {
     "__init__": "it has no code",
     "_dispatchers": "it compiles kernels and computes nothing",
     "_jit": "it compiles kernels and computes nothing",
-    "csr": "it declares a tuple of arrays and computes nothing",
     "_caching": "it keeps compiled code on disk",
     "plt_tree": "it declares a tuple of arrays; how wide a stored row is, is a part of the twin of plt_margins.py",
 }

@@ -165,7 +165,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     names, of_arrays = description.get("feature_names"), description["arrays"]
     for found, of in ((names or [], "feature names"), (of_arrays, "names of arrays")):
         if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-            raise ModelFormatError(f"{folder / PARAMS_FILE} has {of} that are not a list of strings")
+            raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged: {of} are not a list of strings")
     label_names = description.get("label_names")
     label_names = None if label_names is None else check_label_names(label_names)
     names = None if names is None else np.array(names, dtype=object)
