@@ -81,12 +81,12 @@ def readers():
 
 def models(folder):
     """Return the attempts to load a damaged model and to predict with it."""
-    from models import damaged_models, test_damaged_models
+    from models import test_damaged_models
 
     def check(number):
         with np.errstate(all="ignore"):
-            _, files, _ = damaged_models.damaged(number)
-        return test_damaged_models.outcome(damaged_models.write(files, folder)) is None
+            _, files, _ = test_damaged_models.damaged(number)
+        return test_damaged_models.outcome(test_damaged_models.write(files, folder)) is None
 
     return {"models": Kind(lambda rng: (rng.randrange(1 << 60),), check)}
 

@@ -1,6 +1,7 @@
 """The command that tries what is hostile says what it tried, and how each fault is found again, as short as may be."""
 
 import os
+import random
 import re
 
 import pytest
@@ -51,3 +52,10 @@ def test_a_walk_is_shortened_while_its_fault_stays():
     with pytest.raises(hostile.WalkError) as caught:
         check(None, 3)
     assert hostile.shown(hostile.Kind(None, check), caught.value, None, 3).startswith("[40, 60] (3,): WalkError")
+
+
+def test_the_kinds_that_tests_damage_are_found(tmp_path):
+    kinds = hostile.pages() | hostile.readers() | hostile.models(tmp_path) | hostile.matrices() | hostile.requests()
+    assert len(kinds) == 12
+    rng = random.Random(0)
+    assert kinds["models"].check(*kinds["models"].make(rng)) in (True, False)
