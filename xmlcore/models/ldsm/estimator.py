@@ -148,9 +148,10 @@ class LdSM(TakesWeights, LearnsMore):
             "n_unlabelled": n_unlabelled,
             "rerank": (self.rerank_beta, self.rerank_gamma),
         }
-        arrays = joined([tree.arrays() for tree in trees]) | {"feature_of_column": feature_of_column}
-        self._set_fitted(values, arrays | dict(zip(MEANS, means)))
         warn_of_undone_splits(trees, self.integrity_weight)
+        del X, Y, x, data, grower  # before the trees are joined, which takes their memory once more
+        arrays = joined([tree.arrays for tree in trees]) | {"feature_of_column": feature_of_column}
+        self._set_fitted(values, arrays | dict(zip(MEANS, means)))
 
     def _learn_more(self, X, Y, progress):
         Y = check_labels(Y, n_rows=X.shape[0])

@@ -54,6 +54,14 @@ def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
     )
 
 
+class GrownTree(NamedTuple):
+    """A tree as its model keeps it, and how its splits went."""
+
+    arrays: dict[str, np.ndarray]  # a forest of one, in the arrays by which it is saved
+    undone: list[int]  # rows of each leaf whose split was undone, or not tried as they are alike
+    alike: int  # rows of the leaves that were not split as their rows have equal features
+
+
 class GrowingTree:
     """A tree while it grows: a value per node, in the order in which nodes are made."""
 
@@ -62,8 +70,7 @@ class GrowingTree:
         self.first_child, self.n_samples, self.bias = [-1], [n_rows], [0.0]
         self.histograms = [(labels.astype(np.int32), counts)]
         self.splits = {}  # inner node -> Split
-        self.undone = []  # leaves whose split was undone
-        self.alike = []  # leaves whose rows have equal features: no split is tried
+        self.undone, self.alike = [], []  # leaves, as those of GrownTree
 
     @property
     def n_nodes(self) -> int:
@@ -83,17 +90,17 @@ class GrowingTree:
             self.first_child.append(-1)
             self.n_samples.append(int(split.row_ptr[c + 1] - split.row_ptr[c]))
             self.bias.append(float(split.bias[c]))
-            self.histograms.append((split.hist_labels[part], split.hist_counts[part]))
+            self.histograms.append((split.hist_labels[part], split.hist_counts[part].astype(np.int32)))
         self.splits[v] = split._replace(row_ptr=None, rows=None, hist_labels=None, hist_counts=None)
         return first
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return the tree as a forest of one, in the arrays by which it is saved."""
+    def grown(self) -> GrownTree:
+        """Return the tree without the many small arrays of a tree that grows, which take twice the memory."""
         measures = np.full((self.n_nodes, 4), np.nan)
         for v, split in self.splits.items():
             measures[v] = split.measures
         splits = [self.splits[v] for v in sorted(self.splits)]
-        return dict(
+        arrays = dict(
             root=np.array([0, self.n_nodes], np.int32),
             first_child=np.array(self.first_child, np.int32),
             bias=np.array(self.bias, np.float32),
@@ -107,6 +114,8 @@ class GrowingTree:
             parts=measures,
             trace=np.array([split.trace for split in splits], np.float32).reshape(-1, 4),
         )
+        alike = sum(self.n_samples[v] for v in self.alike)
+        return GrownTree(arrays, [self.n_samples[v] for v in (*self.undone, *self.alike)], alike)
 
 
 class Grower:
@@ -119,7 +128,7 @@ class Grower:
         self.n_columns, self.n_labels = n_columns, n_labels
         self.max_nodes, self.n_attempts = max_nodes, n_attempts
 
-    def grow(self, seed: int) -> GrowingTree:
+    def grow(self, seed: int) -> GrownTree:
         M, n_rows = self.settings.arity, self.data.ptr.size - 1
         place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # working memory of the kernels
         counts = np.bincount(self.data.labels, minlength=self.n_labels)
@@ -149,7 +158,7 @@ class Grower:
             growth.end(rows.size, n_waiting, tree.n_nodes)
         growth.ended = True
         self.growth.say(growth)
-        return tree
+        return tree.grown()
 
     def split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
         """Train node ``v`` and split its rows among its children."""
@@ -183,11 +192,11 @@ def rows_are_equal(data: TrainingRows, rows: np.ndarray) -> bool:
     )
 
 
-def warn_of_undone_splits(trees: list[GrowingTree], integrity_weight: float) -> None:
+def warn_of_undone_splits(trees: list[GrownTree], integrity_weight: float) -> None:
     """Warn when many training rows are in leaves whose split was undone; the warning says what to change."""
-    visits = sum(np.array(tree.n_samples)[np.array(tree.first_child) < 0].sum() for tree in trees)
-    alike = sum(tree.n_samples[v] for tree in trees for v in tree.alike)
-    undone = [tree.n_samples[v] for tree in trees for v in (*tree.undone, *tree.alike)]
+    visits = sum(tree.arrays["n_samples"][tree.arrays["first_child"] < 0].sum() for tree in trees)
+    alike = sum(tree.alike for tree in trees)
+    undone = [rows for tree in trees for rows in tree.undone]
     if sum(undone) > MANY_UNDONE * visits:
         # A new attempt halves the weight, which does nothing to a weight of 0.
         advice = " Try a larger n_attempts or a smaller integrity_weight." if integrity_weight > 0 else ""
