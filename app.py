@@ -3,7 +3,7 @@
 import streamlit as st
 from starlette.middleware import Middleware
 
-from pages.shared import addresses, frame, sidebar
+from pages.shared import addresses, frame
 from pages.shared.operator import entrance, guard, limits
 from pages.shared.process import lifespan
 
@@ -22,8 +22,7 @@ app = st.App(
 def show() -> None:
     """Show the page that the address names; pages/main/script.py calls this for every view of a page."""
     is_open = frame.opened()
-    folded = is_open and sidebar.folds_methods()  # once in a run, which may list the end of the first training
-    page = addresses.navigation(folded)
+    page = addresses.navigation()
     st.set_page_config(
         page_title=f"{page.title} – xmlcore",
         page_icon=str(addresses.FOLDER / "shared" / "icon.svg"),
@@ -31,7 +30,7 @@ def show() -> None:
         initial_sidebar_state="auto",
     )
     if is_open:
-        frame.around(page, folded, _compare_in_advance)
+        frame.around(page, _compare_in_advance)
 
 
 def _compare_in_advance(*workspace) -> None:

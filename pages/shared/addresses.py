@@ -11,23 +11,18 @@ SCRIPT = FOLDER / "main" / "script.py"
 FIRST = "Data"  # the page at "/"
 RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.
-METHODS = "Methods"  # the group of pages that is folded while no result of theirs was asked for
 GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows", "Predict": "label"},
     "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
+    "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
     "This workspace": {"Jobs": "pending_actions", "Storage": "database"},
-    METHODS: {
-        "Trees": "account_tree",
-        "Features": "filter_list",
-        "Sampling": "filter_alt",
-    },  # last: no link moves when they unfold
 }
 ICONS = {name: icon for pages in GROUPS.values() for name, icon in pages.items()}
 
 
-def page(name: str, visibility: str = "visible"):
+def page(name: str):
     file, is_first = FOLDER / name.lower() / "page.py", name == FIRST
-    return st.Page(file, title=name, url_path=name.lower(), default=is_first, visibility=visibility)
+    return st.Page(file, title=name, url_path=name.lower(), default=is_first)
 
 
 def icons_style() -> str:
@@ -41,14 +36,9 @@ def icons_style() -> str:
     return "\n".join([f"{link}::before {{ {look} }}", *rules])
 
 
-def navigation(folded: bool):
-    """Show links to all pages in the sidebar, in groups, and return the page that the address names.
-
-    Pages of methods have no link here if they are ``folded``: :mod:`pages.shared.sidebar` shows these.
-    """
-    hidden = GROUPS[METHODS] if folded else ()
-    look = {name: "hidden" if name in hidden else "visible" for name in ICONS}
-    return st.navigation({group: [page(name, look[name]) for name in pages] for group, pages in GROUPS.items()})
+def navigation():
+    """Show links to all pages in the sidebar, in groups, and return the page that the address names."""
+    return st.navigation({group: [page(name) for name in pages] for group, pages in GROUPS.items()})
 
 
 def link(name: str, label: str, **also: str) -> None:

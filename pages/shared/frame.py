@@ -36,16 +36,16 @@ def opened() -> bool:
     return True
 
 
-def around(page, folded, make_comparison) -> None:
+def around(page, make_comparison) -> None:
     """Show the sidebar and messages, and run the page; called by app.py."""
     try:
         with turns.turn():
-            _draw(page, folded, make_comparison)
+            _draw(page, make_comparison)
     finally:  # also when the page fails, or is drawn once more
         garbage.tidy_later()
 
 
-def _draw(page, folded, make_comparison):
+def _draw(page, make_comparison):
     guard.let_in(workspace.token())
     fragments.begin()
     view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
@@ -54,7 +54,7 @@ def _draw(page, folded, make_comparison):
     with st.container(key="in-address"):  # hidden by the style
         address_fields.keep(workspace.QUERY, workspace.address())
         view.keep()
-    place_for_jobs = sidebar.show(page, folded)
+    place_for_jobs = sidebar.show(page)
     show_trouble()
     for message in workspace.take_notices():
         st.toast(format.plain(message), duration="long")

@@ -16,17 +16,9 @@ LINKS = "sidebar.links"  # key of st.session_state: whether the addresses of thi
 LINK = "sidebar.link"  # likewise: which of them
 
 
-def show(page, folded: bool):
-    """Show the sidebar of a page, and return the place in it for :func:`show_jobs`.
-
-    Pages of methods have their links here if they are ``folded``: else the navigation has them.
-    """
+def show(page):
+    """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
-        if folded:
-            methods = addresses.GROUPS[addresses.METHODS]
-            with st.expander(addresses.METHODS, expanded=page.title in methods, type="compact", key="sidebar.methods"):
-                for name in methods:
-                    addresses.link(name, name)
         if workspace.only_looks():
             st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
         fragments.alone(_links)(page)  # above, so that what it opens has room below it
@@ -36,11 +28,6 @@ def show(page, folded: bool):
         if not workspace.only_looks():
             _automatic()
     return place
-
-
-def folds_methods() -> bool:
-    """Return whether the pages of methods are folded: until somebody has asked for a model or for a selection."""
-    return all(map(jobs.is_unasked, (*workspace.get("runs"), *workspace.get("selections"))))
 
 
 def _automatic():

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 from browsing import PAGES, easy_data, easy_file, names
 
-from pages.shared import addresses
 from tests.pages import making
 from xmlcore import LdSM
 
@@ -25,10 +24,8 @@ def test_a_first_visit_of_a_page_has_everything_around_it(tab):
     while not one.page.get_by_role("heading", name="Train", exact=True).is_visible():
         seen.update(links.all_inner_texts())
         one.page.wait_for_timeout(20)
-    folded = set(addresses.GROUPS[addresses.METHODS])
-    assert seen <= set(PAGES) == folded | set(links.all_inner_texts())  # no names of files
+    assert seen <= set(PAGES) == set(links.all_inner_texts())  # no names of files
     assert not one.page.get_by_role("dialog").count()  # no "Page not found"
-    assert list(addresses.GROUPS)[-1] == addresses.METHODS, "no other link moves when they unfold in the menu"
     one.text("Data set in use")
     # The library for figures is prepared while the user reads a page without figures.
     loaded = "entry => entry.name.includes('PlotlyChart') && entry.initiatorType === 'script'"
@@ -320,7 +317,7 @@ def test_nodes_of_a_tree_are_clicked(tab, prepared):
 
 
 def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
-    walk = ("Explain", "Trees", "Features", "Sampling")  # those of methods are folded
+    walk = ("Explain", "Trees", "Features", "Sampling")
     one = tab("/train")
     one.text("training and")
     one.page.get_by_text("Compiling code, once").wait_for(state="detached")

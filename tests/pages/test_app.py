@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, fields_of, said_plainly, titles, train, trained, word_data
+from tests.pages.making import Row, said_plainly, titles, trained
 from xmlcore.models.compiling import COMPILING
 
 TRAINING = "Training PLT on api-docs"
@@ -74,26 +74,6 @@ def test_an_open_page_writes_a_lost_workspace_again(ready, held):
     assert f"{TRAINING} (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
     held()
     ready.go("train").until(lambda s: "Training" in s.metrics())
-
-
-def test_pages_of_methods_are_folded_until_a_result_is_asked_for(ready):
-    def folded():
-        return [one.proto.expanded for one in ready.at.sidebar.expander if one.label == "Methods"]
-
-    assert folded() == [False]
-    links = [link.proto.query_string for link in ready.at.sidebar.get("page_link")]
-    assert links == [""] * len(links) != [], "what the address says already would be one more step for Back"
-    ready.go("trees")
-    assert folded() == [True], "the page is there, and its link is in sight"
-    train(ready, data=word_data())
-    with fields_of(ready) as fields:
-        fields["runs"][0]["asked"] = 0.0
-    ready.run()
-    assert folded(), "nobody asked for this one"
-    with fields_of(ready) as fields:
-        fields["runs"][0]["asked"] = 1.0
-    ready.run()
-    assert not folded()
 
 
 def test_a_page_without_a_result_has_an_example_and_a_button(ready):

@@ -197,12 +197,12 @@ print(held() - before, collected() - before)
 def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     asked, drawn = [], []
     monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(frame, "_draw", lambda page, folded, compare: 1 / 0)
+    monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
     monkeypatch.setattr(fragments, "_of_page", lambda: 1)
     monkeypatch.setattr(fragments, "followed", lambda: ([], []))
     with pytest.raises(ZeroDivisionError):
-        frame.around(None, False, None)
+        frame.around(None, None)
     fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)
     with pytest.raises(ZeroDivisionError):
         fragments.alone(lambda: 1 / 0)()
