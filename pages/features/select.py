@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.features.view import few_steps, plan
-from pages.shared import actions, door, fields, format, forms, fragments, jobs, server, settings, tasks
+from pages.shared import actions, door, fields, first_results, format, forms, fragments, jobs, server, settings, tasks
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -54,6 +54,7 @@ def begin(data, fingerprint) -> None:
     task, nothing = tasks.select_task(fingerprint, method, params=None), data.Y_train.nnz == 0
     runs = bool(jobs.active("select", fingerprint=fingerprint))
     st.markdown("Which features matter for which label, and which labels depend on the same?")
+    runs = runs or first_results.comes(fingerprint, "select", method=method)
     if not runs:
         actions.button(
             f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, server, tables, tasks
+from pages.shared import actions, first_results, format, server, tables, tasks
 from pages.shared.figures import charts, examples
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
@@ -55,7 +55,8 @@ def decide(chosen, prediction) -> None:
     found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
     if found is None:
         st.caption(WHAT)
-        examples.show(examples.cuts)
+        if not first_results.comes(chosen.data.fingerprint, "decide", run=chosen.key):
+            examples.show(examples.cuts)
         return
     left, right = st.columns(2, gap="large")
     kept, n_predicted = decided.in_force(chosen.key), (found.cuts["labels"] * chosen.data.n_test).round()

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.robustness import choices
 from pages.robustness.measured import MEASURES, title
-from pages.shared import fields, format, fragments, tables
+from pages.shared import fields, first_results, format, fragments, tables
 from pages.shared.figures import charts, examples
 from pages.shared.results import results
 from xmlcore import figures
@@ -59,7 +59,7 @@ def sentence(name: str, found) -> str:
 def figures_of(found, data) -> None:
     """Draw the curves, or an example of them."""
     if found.measurements is None:
-        if found.compared:
+        if found.compared and not first_results.comes(data.fingerprint, "robustness"):
             examples.show(examples.curves)
         return
     fragments.alone(_curves)(found.measurements, data)

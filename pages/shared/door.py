@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import actions, addresses, fields, format, jobs, server, settings, tasks
+from pages.shared import actions, addresses, fields, first_results, format, jobs, server, settings, tasks
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -237,7 +237,11 @@ def no_data() -> None:
 
 
 def no_result(ready: Ready, page: str, kind: Page) -> None:
-    """Say which question the page answers, offer to train a model, and show an example."""
+    """Say which question the page answers; show that a model is being trained, or offer to, with an example."""
+    place = st.container()
+    if first_results.comes(ready.fingerprint, "train", model=kind.train):
+        place.markdown(kind.question)
+        return
     about = [{"model": model} for model in kind.models] or [{}]
     no = f"No {' or '.join(kind.models) or 'model'} has been trained"
     st.markdown(f"{kind.question} {no} on {format.bold(ready.name)} in this workspace yet.")

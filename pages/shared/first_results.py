@@ -1,13 +1,13 @@
 """First results on the data set that comes with the program: on a first visit no page of it is empty.
 
-Nobody asks for them. They are begun one after another while no other job waits or runs, and give way to others as
-:attr:`xmlcore.jobs.Job.gives_way` says. The workspace lists them like other results. One that was stopped, or deleted,
-does not come back, and no further one is begun.
+Nobody asks for them. They are begun one after another while no other job waits or runs, but for the one that compiles
+code ahead, and give way to others as :attr:`xmlcore.jobs.Job.gives_way` says. The workspace lists them like other
+results. One that was stopped, or deleted, does not come back, and no further one is begun.
 """
 
 import streamlit as st
 
-from pages.shared import fragments, jobs, server, tasks
+from pages.shared import format, fragments, jobs, server, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
 from pages.shared.process import job_queue
@@ -84,15 +84,55 @@ def go_on() -> None:
     st.session_state[_NEXT] = None
     if workspace.only_looks():
         return
-    fingerprint, begun = workspace.get("dataset"), workspace.get("unasked")
-    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
-    if not is_wanted or not dataset_list.is_default(workspace.get("known").get(fingerprint)):
+    fingerprint = workspace.get("dataset")
+    if not _are_wanted(fingerprint):
         _stop()
         return
-    listed = listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
-    has_own = not begun and len(workspace.get("runs")) > FEW
-    if len(begun) < COUNT and not _records() and begun.keys() <= listed and not has_own:
+    begun, listed = workspace.get("unasked"), _listed()
+    if not _records() and _are_left(begun, listed):
         _go_on_with(table(fingerprint), begun, listed)
+
+
+def comes(fingerprint: str, kind: str, **about) -> bool:
+    """Show how far a first result is, or what it waits for; return whether there is one of a kind that is to come.
+
+    ``about`` are parameters and inputs of its task, such as ``model="PLT"``.
+    """
+    begun, listed = workspace.get("unasked"), _listed()
+    records = _records()
+    in_line = listed | {record["key"] for record in records}
+    if workspace.only_looks() or not (_are_wanted(fingerprint) and _are_left(begun, in_line)):
+        return False
+    left = [task for task, _ in table(fingerprint) if task.key not in listed]
+    alike = [task.kind == kind and about.items() <= (task.params | task.inputs).items() for task in left]
+    if not any(alike):
+        return False
+    at = alike.index(True)
+    running = jobs.active(key=left[at].key)
+    if running:
+        jobs.watch(running)
+        return True
+    seconds = [server.estimated_seconds(task) for task in left[: at + 1]]
+    others = f"after {format.count(at, 'other result')}" if at else "in a moment"
+    when = others if None in seconds else f"{tasks.takes(sum(seconds))} from now"
+    st.markdown(f":material/hourglass_top: {format.bold(left[at].title)} comes by itself, {when}.")
+    return True
+
+
+def _are_wanted(fingerprint) -> bool:
+    """Return whether the server and the user want first results, and the data set in use is the one that has them."""
+    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
+    return is_wanted and dataset_list.is_default(workspace.get("known").get(fingerprint))
+
+
+def _are_left(begun, listed) -> bool:
+    """Return whether results are to come: the user has stopped or deleted none, and has no models of their own."""
+    has_own = not begun and len(workspace.get("runs")) > FEW
+    return len(begun) < COUNT + bool(_records()) and begun.keys() <= listed and not has_own
+
+
+def _listed() -> set[str]:
+    return listed_keys({name: workspace.get(name) for name in ("runs", "selections", "made")})
 
 
 def _go_on_with(every, begun, listed):
@@ -132,4 +172,5 @@ def _records() -> list[dict]:
 
 
 def _active() -> set[str]:
-    return {job.key for job in job_queue.queue().jobs() if job.active}
+    """Return the keys of the jobs that first results wait for: code is compiled beside them, in the same order."""
+    return {job.key for job in job_queue.queue().jobs() if job.active} - {job_queue.WARM_UP}

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, format, jobs, settings, tables
+from pages.shared import addresses, first_results, format, jobs, settings, tables
 from pages.shared.figures import charts, examples
 from pages.shared.results import measured, results, run_changes, run_names
 from pages.train import labels
@@ -44,7 +44,7 @@ def draw_figures(ready) -> None:
     if ready.run is None:
         if jobs.active("train"):
             st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
-        else:
+        elif not first_results.comes(ready.fingerprint, "train"):
             examples.show(examples.buckets)
     elif ready.labelled:
         left, right = st.columns(2, gap="medium")

@@ -53,7 +53,7 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
 
 
 def pieces() -> list[Piece]:
-    """Return all pieces, in the order in which they are likely to be needed."""
+    """Return all pieces, in the order in which the first results of the dashboard need them."""
 
     def of(model):
         (run,) = base.warm_up_pieces(model).values()
@@ -64,14 +64,14 @@ def pieces() -> list[Piece]:
         Piece("PLT-search", "searching label trees", label_tree["PLT-search"]),
         Piece("PLT-training", "training label trees", label_tree["PLT-training"]),
         Piece("measures", "measures", metrics.warm_up),
-        Piece("explanations", "explanations", _explain),
-        Piece("reading", "reading files", datasets.warm_up),
-        Piece("LdSM", "decision trees", of(LdSM())),
-        Piece("FALS", "feature selection", _select),
-        Piece("OneVsRest", "baselines", of(OneVsRest(C=1.0, normalize="l2"))),
         Piece("DoubleSampling", "double sampling", of(DoubleSampling())),
-        Piece("ensembles", "ensembles, beams, reranking", _ensembles),
+        Piece("explanations", "explanations", _explain),
+        Piece("FALS", "feature selection", _select),
+        Piece("LdSM", "decision trees", of(LdSM())),
         Piece("noise", "noise and other explanations", _perturb),
+        Piece("reading", "reading files", datasets.warm_up),
+        Piece("OneVsRest", "baselines", of(OneVsRest(C=1.0, normalize="l2"))),
+        Piece("ensembles", "ensembles, beams, reranking", _ensembles),
     ]
 
 

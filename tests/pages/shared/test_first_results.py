@@ -54,6 +54,17 @@ def test_a_first_visit_shows_a_result_on_every_page(session, server):
     assert unasked(server) == made and written(other)["runs"] and other.token != page.token, "workspaces share them"
 
 
+def test_pages_show_how_far_first_results_are_and_no_example(trains, held):
+    for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
+        page = trains.go(name)
+        assert not [title for title in titles(page) if title.startswith("Example")], name
+        assert not [b.label for b in page.at.main.button if b.label.startswith("Train ")] or name == "train"
+        assert ("comes by itself" in page.text()) == (name in ("features", "sampling")), name
+    trains.set("preferences.automatic", False).go("features")
+    assert [title for title in titles(trains) if title.startswith("Example")], "nothing comes by itself any more"
+    held()
+
+
 def test_another_job_stops_a_first_result_until_it_has_ended(trains, server, held):
     trains.go("train").at.selectbox(key="train.model").select("OneVsRest")
     trains.run().press("train.OneVsRest.submit")
