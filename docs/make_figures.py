@@ -115,8 +115,8 @@ def noise_with_and_without_training():
     return figures.robustness_curves(frame, "P@k", 1, title="P@1 under Gaussian noise on the features a row has")
 
 
-def from_precise_to_complete():
-    """Draw what cuts give on test rows: with the best one for micro-F1, and with 90 % precision, by held-out rows."""
+def precision_recall_curve():
+    """Draw the precision–recall curve on test rows, with two decisions learnt from held-out rows."""
     order = np.random.default_rng(0).permutation(data().n_train)
     rows, others = np.split(order, [3 * order.size // 4])
     model = PLT(random_state=0).fit(data().X_train[rows], data().Y_train[rows])
@@ -124,12 +124,12 @@ def from_precise_to_complete():
     points = {}
     for name, wanted in {
         "best for micro-F1": {},
-        "90 % right": {"measure": "micro R", "least": {"micro P": 0.9}},
+        "90 % precision": {"measure": "micro R", "least": {"micro P": 0.9}},
     }.items():
         sets = decisions.learn(model, *held_out, **wanted).predict(test[0])
         hits = sets.multiply(test[1]).nnz
         about = {"micro P": hits / sets.nnz, "micro R": hits / test[1].nnz, "labels": sets.nnz / data().n_test}
-        points[f"{name} of held-out rows"] = pd.Series(about)
+        points[f"{name} on held-out rows"] = pd.Series(about)
     cuts = decisions.cuts(model, *test)
     places = np.searchsorted(cuts["micro R"], np.linspace(0, cuts["micro R"].max(), 300))
     return figures.precision_recall(cuts.iloc[np.unique(places)], points)
@@ -197,7 +197,7 @@ FIGURES = {
     "double-sampling-candidates": candidates_of_double_sampling,
     "fals-features": features_of_a_label,
     "robustness-noise": noise_with_and_without_training,
-    "decisions-cuts": from_precise_to_complete,
+    "decisions-cuts": precision_recall_curve,
     "cluster-scaling": scaling_of_a_cluster,
     **{f"frontier-{name}": frontier_on(name) for name in ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")},
 }

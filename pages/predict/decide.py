@@ -1,4 +1,4 @@
-"""Which labels are predicted: a cut between precise and complete, a promise, or the best for a measure."""
+"""Which labels are predicted: by a threshold, by a promised recall, or the best for a measure."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,28 +14,28 @@ from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import CHOICES, FOUND, HELD_OUT, PROMISE, RISK, Decisions, can_decide
 from xmlcore.models.rules import CUT
 
-BY_CUT, PROMISED = "A cut between precise and complete", "A promise: a share of each row’s true labels"
-BOUNDS = {  # of a measure that is to be as large as a least value of another one leaves
-    "As much recall as a least precision leaves": ("micro R", "micro P", "precision", 90.0),
-    "As much precision as a least recall leaves": ("micro P", "micro R", "recall", 50.0),
+BY_CUT, PROMISED = "A threshold of the probability", "A promised recall: a share of each row’s true labels"
+BOUNDS = {  # title -> the measure to be maximized, and the one that has a minimum, its noun and its first value
+    "Highest recall at a minimum precision": ("micro R", "micro P", "precision", 90.0),
+    "Highest precision at a minimum recall": ("micro P", "micro R", "recall", 50.0),
 }
-FEWEST = 10  # labels predicted of the test rows at the first cut: of fewer, a precision says little
+FEWEST = 10  # labels predicted of the test rows at the first threshold: of fewer, a precision says little
 MEASURED = 2000  # test rows from which an interval is computed
 LEVEL = 80.0  # percent of true labels that are guaranteed at first
 FEW = 5  # entries shown in place of a larger set of labels
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
-WHAT = "Precise or complete, frequent or rare labels, all rows or the sure ones: see and choose what is predicted."
+PURPOSE = "Choose which labels are predicted: for precision or recall, frequent or rare labels, all rows or some."
 CAPTION = (
-    "Each point is a cut: labels are predicted whose calibrated probability is at least that. Decisions are learnt "
+    "Each point is a threshold: labels with at least that calibrated probability are predicted. Decisions are learnt "
     "from {} training rows that a model of the same settings did not see (held-out rows), and measured on test rows."
 )
-LEARNT = "From which decisions are learnt."
+LEARNT = "Decisions are learnt from these rows."
 OF_CUT = (("Precision, %", "micro P", 100), ("Recall, %", "micro R", 100), ("Labels per row", "labels", 1))
-OF_PROMISE = (("True labels found, %", FOUND, 100), OF_CUT[0], OF_CUT[2])
+OF_PROMISE = (("Recall, mean over rows, %", FOUND, 100), OF_CUT[0], OF_CUT[2])
 OF_LEVEL = (
-    "The share of a row's true labels that are in its set, mean over rows, is at least this; the risk that this is "
-    f"false is {100 * RISK:.0f} %. It is promised for rows like the held-out ones."
+    "On average over rows, at least this share of a row's true labels is predicted. The risk that this fails is "
+    f"{100 * RISK:.0f} %. It holds for rows drawn like the held-out ones."
 )
 FOR_PEOPLE = (
     "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
@@ -52,9 +52,9 @@ def decide(chosen, prediction) -> None:
         st.caption("Decisions are learnt for results on this data set, from training rows and test rows with labels.")
         return
     task = experiment.task("decide", {"run": chosen.key})
-    found = tasks.ready(task, automatic_below=0, button="Learn decisions", key="predict.decide")
+    found = tasks.ready(task, automatic_below=0, button="Learn decision rules", key="predict.decide")
     if found is None:
-        st.caption(WHAT)
+        st.caption(PURPOSE)
         if not first_results.comes(chosen.data.fingerprint, "decide", run=chosen.key):
             examples.show(examples.cuts)
         return
@@ -71,13 +71,13 @@ def decide(chosen, prediction) -> None:
                 _few_entries(chosen, found.rule(name), prediction)
     is_kept = name is not None and name == kept
     points = {"this decision": None if name is None else found.line(name)}
-    points |= {"without a decision": found.line(None)} if is_kept else {"predict, now": found.line(kept)}
+    points |= {"without a decision": found.line(None)} if is_kept else {"currently predicted": found.line(kept)}
     with left:
         figure = figures.precision_recall(cuts, points, least=least)
         charts.show_figure(figure, cuts, f"{chosen.files}-decisions", CAPTION.format(f"{found.n_held_out:,}"))
     if name is not None:
         _show_changed(chosen, found.rule(name), is_kept)
-    with st.expander("Leave unsure rows to people"):
+    with st.expander("Leave uncertain rows to people"):
         figure = figures.abstention_curve(found.abstention)
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
@@ -103,41 +103,41 @@ def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
         return by, {}
     right = {f"{CUT}{cut}": f"{100 * share:.1f} % right" for cut, share in zip(cuts["cut"].tolist(), cuts["micro P"])}
     first = kept if kind == BY_CUT else f"{CUT}{_nearest(cuts, found.line(kept))}"
-    about = "Left: few labels, nearly all right. Right: many labels, with nearly all true ones among them."
+    about = "Left: few labels, nearly all of them right. Right: many labels, among them nearly all true ones."
     slider = {"key": "predict.decide.cut", "format_func": right.get, "help": about}
-    return st.select_slider("From precise to complete", list(right), first, **slider), {}
+    return st.select_slider("From high precision to high recall", list(right), first, **slider), {}
 
 
 def _nearest(cuts, now) -> float:
-    """Return the cut whose recall on the test rows is nearest to that of what is predicted now."""
+    """Return the threshold whose recall on the test rows is nearest to that of the present predictions."""
     return float(cuts["cut"].loc[(cuts["micro R"] - now["micro R"]).abs().idxmin()])
 
 
 def _bounded(cuts, best, bounded, noun, first) -> tuple[str | None, dict]:
-    """Return the cut with the best value of a measure on the held-out rows that keeps a bound; and the bound."""
+    """Return the threshold with the best value of a measure on the held-out rows that keeps a bound; and the bound."""
     least = st.number_input(
-        f"Least {noun}, %", 1.0, 100.0, first, 1.0, format="%.4g", key=f"predict.decide.least {noun}",
-        help="On the held-out rows: for other rows nothing is promised.",
+        f"Minimum {noun}, %", 1.0, 100.0, first, 1.0, format="%.4g", key=f"predict.decide.least {noun}",
+        help="On the held-out rows: nothing is promised for other rows.",
     )  # fmt: skip
     kept = cuts[cuts[HELD_OUT + bounded] >= least / 100]
     if kept.empty:
         most = 100 * cuts[HELD_OUT + bounded].max()
-        st.caption(f"No cut has that {noun} on the held-out rows: it is at most {most:.1f} %.")
+        st.caption(f"No threshold has that {noun} on the held-out rows: it is at most {most:.1f} %.")
         return None, {bounded: least / 100}
     cut = kept.sort_values([HELD_OUT + best, HELD_OUT + bounded])["cut"].iloc[-1]
     return f"{CUT}{float(cut)}", {bounded: least / 100}
 
 
 def _promised(found, first) -> str | None:
-    """Return the decision that guarantees a share of true labels; None if all candidates find less."""
+    """Return the decision that promises a recall; None if all candidates together have less."""
     level = st.number_input(
-        "True labels found, at least, %", 1.0, 99.9, first, 1.0, format="%.4g", key="predict.decide.promised",
+        "Minimum recall, %", 1.0, 99.9, first, 1.0, format="%.4g", key="predict.decide.promised",
         help=OF_LEVEL,
     )  # fmt: skip
     if found.promised(level / 100):
         return f"{PROMISE}{level / 100:.6g}"
     most = 100 * found.cuts[HELD_OUT + FOUND].max()
-    st.caption(f"This cannot be promised: all candidates have {most:.1f} % on the held-out rows. Promise less.")
+    st.caption(f"This cannot be promised: all candidates reach {most:.1f} % on the held-out rows. Lower the minimum.")
     return None
 
 
@@ -183,10 +183,10 @@ def _table(lines: list[Outcome]) -> None:
     frame = pd.DataFrame(lines).dropna(axis=1, how="all")
     columns = {
         "measure": tables.text("Measure", 180),
-        "test": tables.number("Test rows", 80, "%.1f", "They decide nothing."),
+        "test": tables.number("Test rows", 80, "%.1f", "Nothing is learnt from these rows."),
         "low": tables.number("From", 60, "%.1f", "95 % interval on the test rows."),
         "high": tables.number("To", 60, "%.1f", "95 % interval on the test rows."),
-        "other": tables.number("Compared", 80, "%.1f", "Predicted by the model now, or before the decision was kept."),
+        "other": tables.number("Compared", 80, "%.1f", "The labels predicted now, or before the decision was kept."),
         "held_out": tables.number("Held-out rows", 95, "%.1f", LEARNT),
     }
     tables.show(frame, "predict.decide.outcome", columns)

@@ -27,7 +27,7 @@ def test_a_decision_is_written_with_the_model_and_predicted(run, json_of, files,
     (tmp_path / "others.txt").write_text("120 24 12\n" + "0 0:1\n" * 120)
     for rows, unlike in ((files / "train.txt", False), (tmp_path / "others.txt", True)):
         said = run("predict", model, rows, "--decided", "--quiet").err
-        assert ("not like those from which the decision of the model was learnt" in said) == unlike
+        assert ("differ significantly from those from which the decision of the model was learnt" in said) == unlike
 
 
 def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path):
@@ -35,7 +35,7 @@ def test_what_cannot_be_decided_is_said_and_the_model_stays(run, files, tmp_path
     run("train", files / "train.txt", "-o", model, "--quiet")
     before = model.read_bytes()
     assert "not a measure to decide for" in run("decide", model, files / "test.txt", "--measure", "F1", status=2).err
-    assert "no cut can promise" in run("decide", model, files / "test.txt", "--recall", 0.9999, status=2).err
+    assert "no threshold can promise" in run("decide", model, files / "test.txt", "--recall", 0.9999, status=2).err
     assert "either" in run("decide", model, files / "test.txt", "--recall", 0.5, "--precision", 0.5, status=2).err
     assert "--at-most" in run("decide", model, files / "test.txt", "--recall", 0.5, "--at-most", status=2).err
     for wrong, said in (

@@ -96,7 +96,7 @@ def test_rows_without_candidates_get_no_label():
         ({"P@3": 1, "macro F1@5": 1}, "the parts of a sum need the same k"),
         ({"macro F1@3": 1, "coverage@3": 1}, "at most one of"),
         ({"P@3": -1.0}, "the weight of P@3"),
-        ("micro F1", "is a matter of a cut"),
+        ("micro F1", "needs only a threshold"),
         ("PSP@3", "needs inv_ps"),
     ],
 )

@@ -94,7 +94,7 @@ def test_the_cut_is_that_of_conformal_risk_control():
         ({"recall": 0.9, "precision": 0.9}, TypeError, "either recall or precision"),
         ({"recall": 1.0}, ValueError, "recall"),
         ({"precision": 0.9, "risk": None}, ValueError, "needs a risk"),
-        ({"recall": 0.999}, ValueError, "no cut can promise a recall of 0.999: with all candidates it is"),
+        ({"recall": 0.999}, ValueError, "no threshold can promise a recall of 0.999: with all candidates it is"),
     ],
 )
 def test_what_cannot_be_promised_is_said(given, error, says):

@@ -68,7 +68,7 @@ def test_a_promise_is_the_cut_of_learn_then_test(found, key, easy):
         hits = np.asarray(sets.multiply(easy.Y_test).sum(axis=1)).ravel() / np.diff(easy.Y_test.indptr)
         assert line["recall of rows"] == pytest.approx(hits.mean()) and line["labels"] == sets.nnz / 60
         assert line["empty"] == pytest.approx((np.diff(sets.indptr) == 0).mean())
-    with pytest.raises(ValueError, match="no cut can promise a recall of 0.999 on the 40 held-out rows"):
+    with pytest.raises(ValueError, match="no threshold can promise a recall of 0.999 on the 40 held-out rows"):
         found.rule("promise 0.999")
 
 

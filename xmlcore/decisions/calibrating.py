@@ -1,4 +1,4 @@
-"""Calibration: what scores are worth as probabilities, found on held-out rows, and which rows to leave to people."""
+"""Calibration: from scores to probabilities, learnt from held-out rows; and which rows to leave to people."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ SHARES = 50  # of rows left to people, at which the precision of the others is t
 
 
 def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> Calibration:
-    """Learn what the scores of a model are worth as probabilities.
+    """Learn to turn the scores of a model into probabilities.
 
     The share of right labels is found as a function of the score, for the first label of a row, the second one, those
     at places 3 to 5, 6 to 20 and beyond: by isotonic regression, with straight lines between the middles of its steps,
@@ -35,7 +35,7 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to: scores of training rows are too sure. Of more than 5,000, as many count;
+        Rows that the model was not fitted to: scores of training rows are too confident. At most 5,000 are used;
         with :class:`xmlcore.DoubleSampling`, of more than 500, a sixth of its sampled examples.
     n_candidates : int
         How many labels of each row count; of more than 300 rows, the first five of the others.
@@ -64,7 +64,7 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
 
 
 def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates: int = CANDIDATES) -> "DataFrame":
-    """Return how precise the first k labels are when the rows that the model is least sure of are left to people.
+    """Return how precise the first k labels are when the least certain rows are left to people.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class HeldOut(NamedTuple):
 
 
 def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: bool = False, cut: float = 0.0) -> Rule:
-    """Return the rule that predicts the k labels of the largest probabilities; without k those from a cut on."""
+    """Return the rule that predicts the k most probable labels; without k, those above a threshold."""
     shape = 1, found.Y.shape[1]
     offsets = np.full(shape, -np.nextafter(cut, -1) if cut else 0.0)  # gains have to be positive
     seen = seen_in(found.probabilities(calibration))

@@ -24,8 +24,8 @@ from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermos
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_features, check_number, csr_parts
 
-# Gains of labels with few rows are unsure: so many rows are added to those that each label is expected to have, and
-# where the gains of macro F1 and macro precision are taken, so many more, which have the mean value.
+# Gains of labels with few rows are uncertain: PRIOR rows are added to those that each label is expected to have, and
+# for the gains of macro F1 and macro precision another PRIOR rows of mean value.
 PRIOR = 2.0
 TOLERANCE = 1e-6  # Sets are improved until a pass over all rows adds less than this to the measure.
 MOST_PASSES = 100
@@ -58,13 +58,13 @@ def learn(
         With a fixed number k of labels: "P@k", "PSP@k", "macro F1@k", "macro P@k", "macro R@k", "balanced accuracy@k"
         or "coverage@k", such as "macro F1@3". With as many labels as are best: "micro F1", "samples F1", "macro F1",
         "balanced accuracy"; and with ``least`` "micro P" or "micro R". A dict of weights joins measures of the same k:
-        ``{"P@3": 0.5, "macro F1@3": 0.5}``. :data:`xmlcore.metrics.MEASURES` says what each is.
+        ``{"P@3": 0.5, "macro F1@3": 0.5}``. :data:`xmlcore.metrics.MEASURES` describes them.
     at_most : bool
         k is the largest number of labels, not the number: only labels that improve the measure are predicted.
     least : dict of str to float, optional
         A bound, in [0, 1], for the opposite: ``learn(model, X, Y, "micro R", least={"micro P": 0.9})`` finds as many
-        of the true labels as it can while 90 % of the predicted ones are right on the held-out rows. This is no
-        promise for other rows: see :func:`promise`.
+        of the true labels as it can while 90 % of the predicted ones are right on the held-out rows. For a bound that
+        also holds for other rows see :func:`promise`.
     inv_ps : array-like, shape (L,), optional
         Weights of labels for PSP@k; by default those of the held-out rows.
     n_candidates : int
@@ -75,8 +75,8 @@ def learn(
     Rule
         Its ``about`` has the measure, the number of held-out rows, and its value there: for measures by gains of labels
         that of the rules of each half of the rows on the other half. As "plain" it has the value of the k best labels
-        by score; without k, of the best single cut for macro F1 and balanced accuracy, and of what ``predict`` gives
-        without a rule for the others. A rule by gains that is no better than that is not taken.
+        by score; without k, of the best common threshold for macro F1 and balanced accuracy, and of ``predict`` without
+        a rule for the others. A rule by gains that is no better than that is not taken.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def learn(
     For measures that are no mean over rows, sets of labels are found for the held-out rows by block coordinate ascent
     on the expected measure, by calibrated probabilities; the gains of labels at that point are the rule. Labels with
     few rows are drawn to the mean. For coverage the rule is a mixture, found by the algorithm of Frank and Wolfe. Only
-    which rule is taken, a cut, and the calibration depend on the true labels.
+    the choice of the rule, a threshold, and the calibration depend on the true labels.
 
     References
     ----------
@@ -114,7 +114,7 @@ def learnt(found: HeldOut, calibration: Calibration, goal: Goal, inv_ps=None, at
 
 
 def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
-    """Return what each cut of the calibrated probabilities gives on held-out rows.
+    """Return the measures of each threshold of the calibrated probabilities on held-out rows.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES)
     Returns
     -------
     DataFrame
-        A line for each probability at which labels can be cut, from large to small: ``cut``, "micro P", "micro R",
+        A line for each possible threshold, from large to small: ``cut``, "micro P", "micro R",
         "micro F1", "samples F1" (of a row without true labels 0) and ``labels``, the mean number of labels of a row.
     """
     found = held_out(model, X, Y, n_candidates)
@@ -191,7 +191,7 @@ def best_sets(
         raise ValueError("probabilities has values that are not between 0 and 1")
     goal = read_goal(measure)
     if not goal.k and {*goal.parts} & {*FREE_BY_CUT}:
-        raise ValueError(f"{goal.name} is a matter of a cut, not of sets for many rows: use learn")
+        raise ValueError(f"{goal.name} needs only a threshold, not sets for many rows: use learn")
     inv_ps = propensities(goal, inv_ps, P.shape[1])
     expected = np.asarray(P.sum(axis=0)).ravel()
     gain = 1.0 if inv_ps is None else float((P @ inv_ps).sum()) or 1.0
@@ -283,7 +283,7 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
         expected = inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)  # as many as of the training rows
         gains = gains_of(goal, part.Y.shape[0], expected + PRIOR, inv_ps, best)
         plain = by_probability(part, calibration, goal.k, fill)
-        if goal.kind == COVERAGE:  # what is best is to do now one thing, now another
+        if goal.kind == COVERAGE:  # a mixture of rules is best
             return _mixed(plain, P, gains), plain
         slopes, offsets = _at_point(gains, *improved(P, goal, gains, fill)[1])
         rule = replace(plain, slopes=slopes[None], offsets=offsets[None])

@@ -1,4 +1,4 @@
-"""Promises: sets of labels that find a share of the true labels, or of which a share is right, with a stated risk."""
+"""Promises: sets of labels with at least a stated recall or precision, but for a stated risk."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from xmlcore.models.rules import CANDIDATES, Calibration, Rule
 from xmlcore.typing import Labels, Matrix, Ranker
 from xmlcore.validation import check_number
 
-MOST_CUTS = 1000  # cuts that are tried, at equal shares of the candidates
+MOST_CUTS = 1000  # thresholds that are tried, at equal shares of the candidates
 
 
 def promise(
@@ -24,7 +24,7 @@ def promise(
     risk: float | None = 0.1,
     n_candidates: int = CANDIDATES,
 ) -> Rule:
-    """Return a rule whose sets of labels find, or are right in, at least a stated share, whatever the model is worth.
+    """Return a rule whose sets of labels have at least a stated recall or precision, however good the model is.
 
     Parameters
     ----------
@@ -46,22 +46,22 @@ def promise(
     Returns
     -------
     Rule
-        Of all cuts that keep the promise, the one with the smallest sets for ``recall``, with the largest for
-        ``precision``: labels are predicted whose calibrated probability is at least ``about["cut"]``. ``about`` also
+        Of all thresholds that keep the promise, the one with the smallest sets for ``recall``, with the largest for
+        ``precision``: labels with a calibrated probability of at least ``about["cut"]`` are predicted. ``about`` also
         has the promise, its ``value`` on the held-out rows, the mean number of ``labels`` in a set, and the share of
         sets that are ``empty``.
 
     Raises
     ------
     ValueError
-        The promise cannot be given: the message says what can. Or labels or rows do not fit.
+        The promise cannot be given: the message says what can. Or labels or rows do not fit the model.
 
     Notes
     -----
-    The cut is chosen by tests in a fixed order (learn then test): each cut has the p-value of Hoeffding and Bentkus for
-    the hypothesis that the mean loss is above the bound, and the cuts are gone through from the safest one as long as
+    The threshold is chosen by tests in a fixed order (learn then test): each has the p-value of Hoeffding and Bentkus
+    for the hypothesis that the mean loss is above the bound, and they are gone through from the safest one as long as
     p is at most the risk. This holds for any model and any distribution of rows, as long as held-out and new rows are
-    drawn alike and independently.
+    drawn independently from the same distribution.
 
     References
     ----------
@@ -82,7 +82,7 @@ def promise(
 
 
 def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
-    """Return the cut that keeps a promise, and what it gives on the held-out rows; ValueError without one."""
+    """Return the threshold that keeps a promise, with its measures on the held-out rows; ValueError without one."""
     p = found.probabilities(calibration).data
     tried = np.unique(np.quantile(p, np.linspace(0, 1, MOST_CUTS)))
     losses, labels, empty = losses_at(found, p, tried, wanted)
@@ -91,10 +91,10 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
         tried, losses, labels, empty = tried[::-1], losses[::-1], labels[::-1], empty[::-1]
     kept = kept_cuts(losses, n, level, risk)
     if not kept:
-        how = "with all candidates" if wanted == "recall" else "with the surest labels alone"
+        how = "with all candidates" if wanted == "recall" else "with the most probable labels alone"
         raise ValueError(
-            f"no cut can promise a {wanted} of {level:g}: {how} it is {1 - losses[0]:.3f} on the {n:,} held-out rows. "
-            "Promise less, or take more held-out rows" + (", or more n_candidates" if wanted == "recall" else "")
+            f"no threshold can promise a {wanted} of {level:g}: {how} it is {1 - losses[0]:.3f} on {n:,} held-out "
+            "rows. Promise less, or take more held-out rows" + (", or more n_candidates" if wanted == "recall" else "")
         )
     at = kept - 1
     return {
@@ -104,7 +104,7 @@ def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float
 
 
 def kept_cuts(losses: np.ndarray, n: int, level: float, risk: float | None) -> int:
-    """Return how many cuts, of which the safest comes first, keep a promise: up to the first that fails."""
+    """Return how many thresholds, from the safest on, keep a promise: those before the first that fails."""
     if risk is None:  # conformal risk control: of the expected loss of a new row
         good = (n * losses + 1) / (n + 1) <= 1 - level
     else:
@@ -113,11 +113,11 @@ def kept_cuts(losses: np.ndarray, n: int, level: float, risk: float | None) -> i
 
 
 def losses_at(found: HeldOut, p: np.ndarray, tried: np.ndarray, wanted: str) -> tuple[np.ndarray, ...]:
-    """Return, for cuts that rise, the mean loss of the rows, the mean number of labels, and the share of empty sets."""
-    # All are sums over rows that change only at entries of the row: entries are put into the bins between cuts.
+    """Return, for ascending thresholds, the mean loss and number of labels of rows, and the share of empty sets."""
+    # All are sums over rows that change only at entries of the row: entries are put into bins between thresholds.
     n, (row, true) = found.Y.shape[0], (found.row, found.true)
     order, place = found.ranked(p)
-    right, at = found.right[order], np.searchsorted(tried, p[order], side="right")  # 0: below all cuts
+    right, at = found.right[order], np.searchsorted(tried, p[order], side="right")  # 0: below all thresholds
     hits = np.cumsum(right)
     hits -= np.concatenate([[0.0], hits])[found.scores.indptr[:-1]][row]
     if wanted == "recall":
@@ -127,7 +127,7 @@ def losses_at(found: HeldOut, p: np.ndarray, tried: np.ndarray, wanted: str) -> 
     before = np.where(place > 0, np.concatenate([[0.0], of_set[:-1]]), of_none[row])
 
     def at_cuts(changes):
-        """Return the sum of changes by entries at or above each cut."""
+        """Return the sum of changes by entries at or above each threshold."""
         return np.bincount(at, changes, minlength=tried.size + 1)[::-1].cumsum()[::-1][1:]
 
     loss = (of_none.sum() + at_cuts(of_set - before)) / n

@@ -264,7 +264,7 @@ def frontier(
             line = own[pareto(own["cost_"], own[measure])].sort_values("cost_")
             is_first = len(line) > 1 and all(len(runs) < 2 for runs in best.values())  # that is seen
             best[f"{measure}, {cost}"] = line["run"].tolist()
-            in_legend = {"name": "no result is better in both", "legendgroup": "frontier", "showlegend": is_first}
+            in_legend = {"name": "Pareto front", "legendgroup": "frontier", "showlegend": is_first}
             draw.stroke(figure, line["cost_"], line[measure], ink.QUIET, 1.5, "dot", **in_legend, **at)
             named = own
             if too_many_to_name(frame):

@@ -1,4 +1,4 @@
-"""Lines with bands: measures against noise, rows, features taken away, or cuts; and calibration."""
+"""Lines with bands: measures against noise, rows, features taken away, or thresholds; and calibration."""
 
 from collections.abc import Sequence
 
@@ -251,10 +251,10 @@ def _add_curve(figure, part, forecast, bucket, measure) -> None:
 def precision_recall(
     frame: pd.DataFrame, points: dict[str, pd.Series | None] | None = None, *, least: dict[str, float] | None = None
 ) -> Figure:  # fmt: skip
-    """Draw the precision and the recall of each cut, in percent, and points that stand for decisions.
+    """Draw the precision and the recall of each threshold, in percent, and points that stand for decisions.
 
     {Parameters: frame}
-        A row per cut, as :func:`xmlcore.decisions.cuts` returns them.
+        A row per threshold, as :func:`xmlcore.decisions.cuts` returns them.
     points : dict of str to Series or None, optional
         Lines of such a frame by the names of decisions; None is not drawn.
     least : dict of str to float, optional
@@ -262,13 +262,13 @@ def precision_recall(
     {figure}
     """
     need_columns(frame, ["cut", "micro P", "micro R", "labels"], "precision_recall")
-    figure = new_figure("From precise to complete", frame)
+    figure = new_figure("Precision–recall curve", frame)
     x, y = ({"title_text": text, "range": [-2, 102]} for text in ("Recall, % of the true labels", "Precision, % right"))
     draw.axes(figure, x, y, showlegend=True)
     hover = "%{y:.1f} % right, %{x:.1f} % of the true labels<br>%{customdata[1]:.2~f} labels a row<br>"
     about, places = frame[["cut", "labels"]].to_numpy(), (100 * frame["micro R"], 100 * frame["micro P"])
-    cut = "probability from %{customdata[0]:.3~g} on"
-    draw.line(figure, *places, "cuts", ink.BLUE, hover + cut, size=3, customdata=about)
+    threshold = "threshold %{customdata[0]:.3~g}"
+    draw.line(figure, *places, "thresholds", ink.BLUE, hover + threshold, size=3, customdata=about)
     for of, at in (least or {}).items():
         add = figure.add_hline if of == "micro P" else figure.add_vline
         add(
@@ -292,7 +292,7 @@ def abstention_curve(frame: pd.DataFrame) -> Figure:
     """
     need_columns(frame, ["by hand", "low", "high"], "abstention_curve")
     name = next(column for column in frame.columns if column.startswith("P@"))
-    figure, x = new_figure("With the unsure rows left to people", frame), 100 * frame["by hand"]
+    figure, x = new_figure("With uncertain rows left to people", frame), 100 * frame["by hand"]
     draw.band(figure, x, 100 * frame["low"], 100 * frame["high"], ink.BLUE, name)
     hover = "%{y:.1f} % right where %{x:.0f} % are labelled by hand<br>%{customdata:,} rows"
     draw.line(figure, x, 100 * frame[name], name, ink.BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)

@@ -16,7 +16,7 @@ _ROWS = "model.predict_topk(X, k=5)  # rows with the features of the training da
 _TEXTS = 'model.suggest(["A text to label"], k=5)'
 _DECIDED = """
 from xmlcore.decisions import rule_of
-rule_of(model).probabilities({})  # the deciding P of what predict returns; predict_proba has that of scores"""
+rule_of(model).probabilities({})  # calibrated P of the labels that predict returns; predict_proba is uncalibrated"""
 # Sections with a table of names and values: their titles, and the parts of the card.
 _SECTIONS = {
     "Parameters": "parameters",

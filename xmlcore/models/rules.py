@@ -19,11 +19,11 @@ from xmlcore.validation import INT32_MAX, check_count, check_is, csr_parts
 PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
 CANDIDATES = 100  # labels of a row, the best by score, among which a rule chooses
 ROWS_AT_ONCE = 1 << 14
-CUT = "cut "  # how the name of a decision that is a cut of calibrated probabilities begins
+CUT = "cut "  # begins the name of a decision by a threshold of calibrated probabilities
 
 
 class Calibration(NamedTuple):
-    """What the scores of a model are worth: the share of labels of this score and place that are right.
+    """Probabilities for the scores of a model: the share of labels of this score and place that are right.
 
     Labels at the places from 1, 2, 3, 6 and 21 on in the ranking of their row have a curve each, of straight lines:
     ``scores`` is a float64 array of its knots, which rises from 0 to 1, and ``probabilities`` one of shape (5, knots),
@@ -56,7 +56,7 @@ class Calibration(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Which labels of a row are predicted: those with the largest gains, or all whose gain is positive.
+    """A rule for which labels of a row are predicted: those with the largest gains, or all whose gain is positive.
 
     The gain of label j with probability p is ``slopes[:, j] * p + offsets[:, j]``: all measures of
     :func:`xmlcore.decisions.learn` are best with gains of this form (Schultheis et al., "Consistent algorithms for
@@ -204,7 +204,7 @@ class Rule:
         return taken
 
     def cuts(self, candidates: sp.csr_array) -> np.ndarray:
-        """Return, for the probabilities of one row, the smallest that would be predicted, nan where even 1 is not."""
+        """Return the thresholds of the candidates of one row: nan where not even a probability of 1 is predicted."""
         part = part_of(csr_parts(candidates)[2], 0, candidates.nnz, np.cumsum(self.shares))
         slopes, offsets = self.slopes[part, candidates.indices], self.offsets[part, candidates.indices]
         bound = np.zeros(candidates.nnz)
@@ -255,7 +255,7 @@ class Drift(NamedTuple):
 
 NUMBERS = "largest", "sum"  # of the probabilities of a row's candidates
 BINS, IN_A_BIN = 20, 50  # bins of the numbers by which rows are compared, at most, and held-out rows in each at least
-FEW_ROWS, SURELY = 100, 0.001  # of fewer rows nothing is said unasked; nor with a larger p-value
+FEW_ROWS, MOST_P = 100, 0.001  # no warning of drift for fewer rows, nor with a larger p-value
 
 
 class Watch:
@@ -265,13 +265,13 @@ class Watch:
         self._first, self._rows, self._changing = -most if most else None, np.empty((0, len(NUMBERS))), Lock()
 
     def add(self, P: sp.csr_array) -> None:
-        """Note what rows are like, of which these are the probabilities of the candidates."""
+        """Add rows, given the probabilities of their candidates."""
         found = np.stack([*of_rows(P).values()], axis=1)
         with self._changing:
             self._rows = np.concatenate([self._rows, found])[self._first :]
 
     def numbers(self) -> dict[str, np.ndarray]:
-        """Return them as :func:`of_rows` does."""
+        """Return the numbers as :func:`of_rows` does."""
         return dict(zip(NUMBERS, self._rows.T))
 
 
@@ -282,7 +282,7 @@ def of_rows(P: sp.csr_array) -> dict[str, np.ndarray]:
 
 
 def seen_in(P: sp.csr_array) -> dict[str, dict[str, list]]:
-    """Return what rows are like, as plain values: the edges of bins, and how many rows are in each."""
+    """Return histograms of the numbers of :func:`of_rows`, as plain values: edges of bins, and counts."""
     found = {}
     for name, values in of_rows(P).items():
         n_bins = max(1, min(BINS, values.size // IN_A_BIN))
@@ -322,7 +322,7 @@ def _is_count(least: int):
     return lambda value: type(value) is int and least <= value <= INT32_MAX
 
 
-# What is saved of a rule beside its arrays -> whether a value can be it. Those that are fields of the rule come first.
+# Values saved of a rule, beside its arrays -> whether a value is valid. Fields of the rule come first.
 _VALUES = {
     "k": _is_count(0),
     "fill": lambda value: type(value) is bool,
@@ -373,16 +373,16 @@ def drift_told(model: Ranker, rows: Watch) -> dict[str, Any] | None:
 def unlike_held_out(model: Ranker, rows: Watch) -> str | None:
     """Return a sentence if rows are not drawn like those from which the decision of a model was learnt."""
     drift = drift_told(model, rows)
-    if drift is None or drift["p"] is None or drift["p"] >= SURELY:
+    if drift is None or drift["p"] is None or drift["p"] >= MOST_P:
         return None
     return (
-        "The rows are not like those from which the decision of the model was learnt, by more than chance "
-        f"(p < {SURELY:g}): what it promises, or reached there, need not hold for them."
+        "The rows differ significantly from those from which the decision of the model was learnt "
+        f"(p < {MOST_P:g}): its promises and measures need not hold for them."
     )
 
 
 def decision_of(model) -> str:
-    """Return what decides which labels a model predicts, to go after "it predicts"."""
+    """Return which labels a model predicts, in words that follow "it predicts"."""
     inner = innermost(model)
     if inner.rule_ is None:
         if _predicts_one(inner):
@@ -402,7 +402,7 @@ def decision_of(model) -> str:
 
 
 def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Return, by label, the probabilities that decide for one row where scores do not, and the cuts of what decides."""
+    """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds."""
     found, rule = calibrated(model, X), rule_of(model)
     if found is None:
         inner = innermost(model)

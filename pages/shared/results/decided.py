@@ -11,7 +11,7 @@ from xmlcore.models.rules import CUT
 
 
 def kept(run_key: str, widgets: dict | None = None) -> str | None:
-    """Return the decision that is kept with the model of a result: a measure, a cut, or a promise."""
+    """Return the decision that is kept with the model of a result: a measure, a threshold, or a promise."""
     name = (workspace.get("widgets") if widgets is None else widgets).get(f"{DECISION}{run_key}")
     return name if is_decision(name) else None
 
@@ -43,8 +43,8 @@ def keep(run_key: str, name: str | None) -> None:
 
 
 def title(name: str) -> str:
-    """Return what a decision is called in a table."""
-    for kind in (CUT, PROMISE):
+    """Return the name of a decision in a table."""
+    for kind, title in {CUT: "threshold", PROMISE: "promised recall"}.items():
         if name.startswith(kind):
-            return f"{kind}{100 * float(name.removeprefix(kind)):.3g} %"
+            return f"{title} {100 * float(name.removeprefix(kind)):.3g} %"
     return name

@@ -26,7 +26,7 @@ UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin",
 PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
 NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
-         DECIDES: "deciding P"}  # fmt: skip
+         DECIDES: "decision P"}  # fmt: skip
 COLUMN = {kind: (name if name == "f" else name[0].upper() + name[1:]) + ", %" * (kind in PERCENT)
           for kind, name in NAMES.items()}  # fmt: skip
 HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
@@ -131,8 +131,8 @@ def far_off(key: str, kind: str) -> float:
         Y, ranking = Y[:ROWS], ranking._replace(labels=labels, scores=scores)
     bins = metrics.reliability(Y, ranking)
     beyond = np.maximum(bins["observed_low"] - bins["predicted"], bins["predicted"] - bins["observed_high"])
-    surely = float((beyond.clip(lower=0) * bins["n"]).sum() / max(bins["n"].sum(), 1))
-    return metrics.calibration_error(bins).expected if surely > FAR_OFF else 0.0
+    significant = float((beyond.clip(lower=0) * bins["n"]).sum() / max(bins["n"].sum(), 1))
+    return metrics.calibration_error(bins).expected if significant > FAR_OFF else 0.0
 
 
 def say_far_off(key: str, kind: str) -> None:

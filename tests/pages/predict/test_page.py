@@ -216,9 +216,9 @@ def test_another_model_predicts_the_row_of_the_file_in_view(page, key):
 def test_a_promise_is_kept_and_predicts_a_file(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
-    decide_by(page, "A promise").set("predict.decide.promised", 99.9)
+    decide_by(page, "A promised").set("predict.decide.promised", 99.9)
     assert "This cannot be promised" in page.text() and "this decision" not in drawn_names(page)
-    assert figure(page, "From precise to complete")["data"][-1]["marker"]["symbol"] == "circle-open"  # as ever
+    assert figure(page, "Precision–recall curve")["data"][-1]["marker"]["symbol"] == "circle-open"  # as ever
     assert not any(button.key == "predict.decide.keep" for button in page.at.button)
     level = next(level for level in range(99, 0, -1) if found.promised(level / 100))
     page.set("predict.decide.promised", float(level))
@@ -228,7 +228,7 @@ def test_a_promise_is_kept_and_predicts_a_file(page, key, model):
     held_out = line["held-out recall of rows"]
     told = pytest.approx([100 * line["recall of rows"], 100 * now, 100 * held_out])
     assert (
-        outcome(page).loc["True labels found, %", ["test", "other", "held_out"]].tolist() == told
+        outcome(page).loc["Recall, mean over rows, %", ["test", "other", "held_out"]].tolist() == told
         and held_out > level / 100
     )
     x = word_data().X_test[[page.at.number_input(key="predict.row").value]]
@@ -377,13 +377,13 @@ def outcome(page):
 
 
 def drawn_names(page):
-    return [part["name"] for part in figure(page, "From precise to complete")["data"]]
+    return [part["name"] for part in figure(page, "Precision–recall curve")["data"]]
 
 
 def drawn(page):
     """The recall and the precision of the two decisions of the figure, in percent."""
-    cuts, *points = figure(page, "From precise to complete")["data"]
-    assert cuts["name"] == "cuts" and points[0]["name"] == "this decision"
+    cuts, *points = figure(page, "Precision–recall curve")["data"]
+    assert cuts["name"] == "thresholds" and points[0]["name"] == "this decision"
     return {point["name"]: (*numbers(point["x"]), *numbers(point["y"])) for point in points}
 
 
@@ -391,21 +391,21 @@ def drawn(page):
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model, monkeypatch):
     """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""
     monkeypatch.setattr("pages.predict.decide.FEWEST", 50, raising=False)  # labels predicted at the first cut
-    assert figure(page, "Example: From precise")
+    assert figure(page, "Example: Precision–recall")
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
     expected = pytest.approx(tuple(100 * now[["micro R", "micro P"]]))
-    assert drawn(page)["predict, now"] == expected
-    n_drawn = len(numbers(figure(page, "From precise to complete")["data"][0]["x"]))
+    assert drawn(page)["currently predicted"] == expected
+    n_drawn = len(numbers(figure(page, "Precision–recall curve")["data"][0]["x"]))
     assert n_drawn == (found.cuts["labels"] * word_data().n_test > 49.5).sum() < len(found.cuts)
-    decide_by(page, "As much recall")
+    decide_by(page, "Highest recall")
     page.set("predict.decide.least precision", 80.0)
     order = ["held-out micro R", "held-out micro P"]
     held = found.cuts[found.cuts["held-out micro P"] >= 0.8].sort_values(order).iloc[-1]
     values = pytest.approx([100 * held["micro R"], 100 * now["micro R"], 100 * held["held-out micro R"]])
     assert outcome(page).loc["Recall, %", ["test", "other", "held_out"]].tolist() == values
-    (line,) = figure(page, "From precise to complete")["layout"]["shapes"]
+    (line,) = figure(page, "Precision–recall curve")["layout"]["shapes"]
     assert line["y0"] == line["y1"] == 80, "the bound asked for is drawn"
     gave, low, high = outcome(page).loc["Precision, %", ["test", "low", "high"]]
     assert gave == pytest.approx(100 * held["micro P"]) and low < gave < high
@@ -415,7 +415,7 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     drawn_again = np.random.default_rng(0).integers(len(right), size=(2000, len(right)))
     ends = np.percentile(100 * right[drawn_again].sum(axis=1) / all_of[drawn_again].sum(axis=1), [2.5, 97.5])
     assert [low, high] == pytest.approx(ends, abs=1.5), "as by drawing test rows again"
-    decide_by(page, "As much precision").set("predict.decide.least recall", 70.0)
+    decide_by(page, "Highest precision").set("predict.decide.least recall", 70.0)
     held = found.cuts[found.cuts["held-out micro R"] >= 0.7].sort_values(order[::-1]).iloc[-1]
     assert outcome(page).loc["Precision, %", "held_out"] == pytest.approx(100 * held["held-out micro P"])
     page.set("predict.decide.by", "macro F1")
@@ -428,8 +428,8 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     kept = pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
     assert points["without a decision"] != points["this decision"] == kept
     assert re.search(r"without it of [1-9]\d* of", page.text())
-    decide_by(page, "A cut")
-    assert drawn(page)["predict, now"] == points["this decision"] != drawn(page)["this decision"]
+    decide_by(page, "A threshold")
+    assert drawn(page)["currently predicted"] == points["this decision"] != drawn(page)["this decision"]
     assert 0 < len(page.frame("newly predicted")) <= int(re.search(r"predicted now of (\d+) of", page.text())[1])
     page.set("predict.decide.by", "macro F1@3")
     frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]

@@ -1,4 +1,4 @@
-"""Decisions of a kept run: learnt on training rows that a twin of its model did not see, measured on the test rows."""
+"""Decisions of a kept run: learnt on training rows that a model of its settings did not see, measured on test rows."""
 
 import contextlib
 import copy
@@ -29,7 +29,7 @@ from xmlcore.typing import DataFrame, Dataset, Ranker
 
 
 class BestFor(NamedTuple):
-    """What a decision is best for: see :func:`xmlcore.decisions.learn`."""
+    """The measure for which a decision is best: see :func:`xmlcore.decisions.learn`."""
 
     group: str
     measure: str | dict[str, float]
@@ -49,20 +49,20 @@ CHOICES = {
     "P@5 and macro F1@5": BestFor("Half of each", {"P@5": 0.5, "macro F1@5": 0.5}),
 }
 MEASURES = tuple(CHOICES)
-PROMISE = "promise "  # how the name of a decision begins that is a promise: the share of a row's true labels follows
+PROMISE = "promise "  # begins the name of a decision that promises a recall, which follows
 RISK = 0.1  # of a promise
 AS_IT_IS = "predict, as it is"
-HELD_OUT = "held-out "  # how the names of columns begin that tell of held-out rows
-FOUND = "recall of rows"  # the mean share of a row's true labels that are predicted, of which promises are made
+HELD_OUT = "held-out "  # begins the names of columns about held-out rows
+FOUND = "recall of rows"  # the mean share of a row's true labels that are predicted: it is what is promised
 EMPTY = "empty"  # the share of rows without a label
 OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
-SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # what is told of any decision
-MOST_CUTS = 200  # lines of the table of cuts, at equal steps of recall
-FEWEST = 10  # training rows, of which some can be held out
+SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # measures of any decision
+MOST_CUTS = 200  # lines of the table of thresholds, at equal steps of recall
+FEWEST = 10  # training rows: with fewer, none can be held out
 DECISION = Parameter(
     "decision",
     "Decision",
-    "Rule for which labels are predicted: a measure of the task decide, a cut or a promise. Empty: as it is.",
+    "A measure of the task decide, a threshold (cut 0.25) or a promised recall (promise 0.8). Empty: as trained.",
     "text",
     None,
     optional=True,
@@ -75,7 +75,7 @@ def can_decide(data: Dataset) -> bool:
 
 
 def is_decision(name) -> bool:
-    """Return whether a value is the name of a measure, a cut or a promise."""
+    """Return whether a value names a decision: a measure, a threshold or a promised recall."""
     if not isinstance(name, str) or name in CHOICES:
         return isinstance(name, str)
     beginning = next((start for start in (CUT, PROMISE) if name.startswith(start)), None)
@@ -86,21 +86,21 @@ def is_decision(name) -> bool:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What decisions give on the test rows of a run."""
+    """Measures of decisions on the test rows of a run."""
 
     model: str
-    n_held_out: int  # training rows that a twin of the model did not see: they decide
-    # See decisions.cuts, of the test rows, with macro F1 and OF_CUT; and what each cut gives on the held-out rows, by
-    # which one is to be chosen.
+    n_held_out: int  # training rows from which decisions are learnt, with a model of the same settings trained without
+    # See decisions.cuts, of the test rows, with macro F1 and OF_CUT; and the measures of each threshold on the held-out
+    # rows, by which to choose.
     cuts: "DataFrame"
     # A line per measure, and one for AS_IT_IS: `measure`, `plain` (without a decision) and `decided`, in [0, 1]; and
-    # what is then predicted: see metrics.sets.of_sets
+    # measures of the predicted sets: see metrics.sets.of_sets
     measures: "DataFrame"
     abstention: "DataFrame"  # see decisions.abstention, of the test rows
     rules: dict[str, Any]  # values and arrays of the rule of each measure
 
     def rule(self, name: str) -> Rule:
-        """Return the rule of a measure, of a cut such as "cut 0.25", or of a promise of recall: "promise 0.8"."""
+        """Return the rule of a measure, of a threshold such as "cut 0.25", or of a promised recall: "promise 0.8"."""
         is_cut = is_decision(name) and name not in CHOICES
         line = self.line(name)
         values, arrays = self.rules[MEASURES[0] if is_cut else name]
@@ -117,20 +117,21 @@ class Decisions:
         return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
 
     def line(self, name: str | None) -> "pd.Series":
-        """Return what a decision gives on the test rows, at least :data:`SETS`; None: ``predict``, as it is."""
+        """Return measures of a decision on the test rows, at least :data:`SETS`; None: of ``predict``, as it is."""
         if name is not None and not is_decision(name):
-            raise ValueError(f"there is no decision {name!r:.60}: known are {', '.join(MEASURES)}, cuts and promises")
+            known = f"{', '.join(MEASURES)}, a threshold (cut 0.25) and a promised recall (promise 0.8)"
+            raise ValueError(f"there is no decision {name!r:.60}: known are {known}")
         if name is None or name in CHOICES:
             return self.measures.set_index("measure").loc[name or AS_IT_IS]
         if name.startswith(CUT):
             return self.cuts.iloc[int((self.cuts["cut"] - float(name.removeprefix(CUT))).abs().argmin())]
         level = float(name.removeprefix(PROMISE))
         if not self.promised(level):
-            raise ValueError(f"no cut can promise a recall of {level:g} on the {self.n_held_out:,} held-out rows")
+            raise ValueError(f"no threshold can promise a recall of {level:g} on the {self.n_held_out:,} held-out rows")
         return self.cuts.iloc[len(self.cuts) - self.promised(level)]
 
     def promised(self, level: float) -> int:
-        """Return how many of the cuts, from the last one, hold the promise of a recall: see decisions.promise."""
+        """Return how many thresholds, from the lowest on, keep a promised recall: see decisions.promise."""
         losses = 1 - self.cuts[HELD_OUT + FOUND].to_numpy()[::-1]
         return kept_cuts(losses, self.n_held_out, level, RISK) if level < 1 else 0
 
@@ -156,12 +157,12 @@ class Decide(Task):
         run, model = kept_run_and_model(self.inputs["run"], progress)
         data = self.dataset(progress)
         parts = without_held_out(data, self.params["validation"], self.params["seed"])
-        twin = estimator(run.model, run.params | run.chosen)
-        twin.fit(parts.X_train, parts.Y_train, progress=part_of(progress, 0.0, 0.6, phase="Training without some rows"))
-        twin = getattr(twin, "model_", twin)
+        own = estimator(run.model, run.params | run.chosen)
+        own.fit(parts.X_train, parts.Y_train, progress=part_of(progress, 0.0, 0.6, phase="Training without some rows"))
+        own = getattr(own, "model_", own)
         progress("Learning decisions", 0.6)
         inv_ps = metrics.inverse_propensity(data.Y_train)
-        held = held_out(twin, parts.X_test, parts.Y_test, CANDIDATES)
+        held = held_out(own, parts.X_test, parts.Y_test, CANDIDATES)
         calibration = calibration_of(held)
         test = held_out(model, data.X_test, data.Y_test, CANDIDATES)
         P = test.probabilities(calibration)
@@ -203,7 +204,7 @@ def told(Y, sets) -> dict[str, float]:
 
 
 def _macro_f1(found, p, cuts) -> list[float]:
-    """Return the macro F1 of the labels from each cut on, of cuts that fall."""
+    """Return the macro F1 at each threshold; ``cuts`` has them in descending order."""
     order, L = np.argsort(-p, kind="stable"), found.Y.shape[1]
     labels, right = found.scores.indices[order], found.right[order]
     true = np.bincount(found.Y.indices, minlength=L)
