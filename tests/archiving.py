@@ -51,7 +51,7 @@ def npz(**arrays):
 
 
 def npz_bomb():
-    """Return an npz file whose only array promises 10^13 numbers."""
+    """Return an npz file whose only array states 10^13 numbers."""
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**13,)})
     return zipped({"a0.npy": header.getvalue()}, zipfile.ZIP_STORED)

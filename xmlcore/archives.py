@@ -177,7 +177,7 @@ class Archive:
         return manifest
 
     def _check_members(self, entries):
-        """Refuse the archive unless it has the members of the manifest, of the promised sizes, and no others."""
+        """Refuse the archive unless it has the members of the manifest, of the stated sizes, and no others."""
         for name in sorted(self.members.keys() ^ (entries.keys() - {MANIFEST}))[:1]:
             reason = "has {}, which its {} does not list" if name in entries else "lacks {}, which its {} lists"
             self._refuse(f"{reason.format(repr(name[:100]), MANIFEST)}. {_REMEDY}")
@@ -307,14 +307,14 @@ def _place(archive, info) -> tuple:
 
 
 def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
-    """Return the arrays of an npz file whose headers promise no more than the file holds; no pickle is read.
+    """Return the arrays of an npz file whose headers state no more than the file holds; no pickle is read.
 
     With ``mmap`` they are mapped from the file, which is never changed, unless one of them is not aligned there.
     """
     places = {}
     with BoundedZip(path) as archive:
         if sum(info.file_size for info in archive.infolist()) > os.path.getsize(path):  # arrays may share their bytes
-            raise ValueError("it has no plain arrays: they promise more than it holds")
+            raise ValueError("it has no plain arrays: their headers state more than it holds")
         for info in archive.infolist():
             places[info.filename.removesuffix(".npy")] = _place(archive, info)
             if mmap:  # all bytes are compared with their checksum

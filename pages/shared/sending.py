@@ -15,7 +15,7 @@ from xmlcore.experiment.engine import given, looks
 
 # Labels of controls by the arguments of xmlcore that they stand for: errors name those.
 CONTROLS = {
-    "counts": "Take the numbers from the data",
+    "counts": "Ignore the header’s counts",
     "encoding": "Encoding",
     "feature_names": "Feature names",
     "first": "Number of the first row",

@@ -201,7 +201,7 @@ def test_promises_of_an_archive_take_no_memory():
     far = sp.csc_array((np.ones(1), np.zeros(1, int), np.array([0, 1])), shape=(5, 1))
     parts = {"format": b"csc", "data": far.data, "indices": far.indices, "indptr": far.indptr}
     error = failure(arrays(**parts, shape=np.array([2**60, 1])), labels=sparse_npz(Y))
-    assert "promises 1,152,921,504,606,846,976 rows" in error.found
+    assert "states 1,152,921,504,606,846,976 rows" in error.found
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
     packed = zipped(dict.fromkeys(("X.npy", "Y.npy"), header.getvalue() + b"12345678"))

@@ -150,11 +150,11 @@ def test_unsorted_ids_and_zeros_give_no_warning():
 
 
 @pytest.mark.parametrize("content, line, column, found, remedy", [
-    (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header promises 4 features (ids 0 to 3)", "Put 5"),
+    (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header states 4 features (ids 0 to 3)", "Put 5"),
     (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "Put 5 in the header"),
     (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "Put 5 in the header"),
     (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "Put 10 in the header"),
-    (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header promises 3 labels (ids 0 to 2)", "start at 1"),
+    (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header states 3 labels (ids 0 to 2)", "start at 1"),
     (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
     (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),
     (b"0 99999999999999999999999:1\n", 1, 3, "feature id 99999999999999999999999", "At most 2147483647"),
@@ -176,13 +176,13 @@ def test_unsorted_ids_and_zeros_give_no_warning():
     (b"1 4 3\n1 2 1:2\n", 2, 3, "'2' where a feature (id:value) belongs", ""),
     (b"1 4 3\n1 cat:2\n", 2, 3, "the feature id in 'cat:2' is not a whole number", "names"),
     (b"1 4 3\n1 qid:3 1:2\n", 2, 3, "the query id 'qid:3'", "remove the qid"),
-    (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header promises", ""),
-    (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header promises 3", "cut off"),
-    (b"3 4 3", 1, None, "the file ends after 0 rows but the header promises 3", "cut off"),
-    (b"3 99999999999 3\n", 1, 3, "the header promises 99999999999 features", "At most 2147483647"),
-    (b"3 5 2147483648\n", 1, 5, "the header promises 2147483648 labels", "At most 2147483647"),
-    (b"1" * 9000 + b" 5 5\n", 1, 1, "the header promises 1111111111", "At most"),
-    (b"3 0 3\n", 1, 3, "the header promises 0 features", ""),
+    (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header states", ""),
+    (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header states 3", "cut off"),
+    (b"3 4 3", 1, None, "the file ends after 0 rows but the header states 3", "cut off"),
+    (b"3 99999999999 3\n", 1, 3, "the header states 99999999999 features", "At most 2147483647"),
+    (b"3 5 2147483648\n", 1, 5, "the header states 2147483648 labels", "At most 2147483647"),
+    (b"1" * 9000 + b" 5 5\n", 1, 1, "the header states 1111111111", "At most"),
+    (b"3 0 3\n", 1, 3, "the header states 0 features", ""),
     (b"4880 1836\n1 2:1\n", 1, 6, "'1836' where a feature", "three whole numbers"),
     (b"word " * 3, 1, 1, "'word' where a label belongs", ""),
     (b"1 4 3\n1 1:\xff\xfe", 2, 5, "'\\xff\\xfe' where a number belongs", ""),
@@ -205,7 +205,7 @@ def test_errors_have_line_column_and_remedy(content, line, column, found, remedy
 
 def test_the_message_reads_as_a_sentence():
     assert str(failure(b"1 1836 3\n3 2:2 1836:1\n", name="train.txt")) == (
-        "train.txt, line 2, column 1: label id 3 but the header promises 3 labels (ids 0 to 2). "
+        "train.txt, line 2, column 1: label id 3 but the header states 3 labels (ids 0 to 2). "
         "No id in this file is 0, so its ids seem to start at 1 (first_index=1)."
     )
 

@@ -268,10 +268,10 @@ def test_two_files_with_names(tmp_path):
 
 
 def test_headers_that_differ_are_an_error():
-    with pytest.raises(DatasetFormatError, match="promises 5 features, but data .training. has 4") as caught:
+    with pytest.raises(DatasetFormatError, match="states 5 features, but data .training. has 4") as caught:
         read_dataset(TEXT, b"1 5 3\n0 1:1\n")
     assert (caught.value.source, caught.value.line) == ("data (test)", 1)
-    with pytest.raises(DatasetFormatError, match="promises 2 labels"):
+    with pytest.raises(DatasetFormatError, match="states 2 labels"):
         read_dataset(TEXT, b"1 4 2\n0 1:1\n")
 
 

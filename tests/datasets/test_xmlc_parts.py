@@ -37,16 +37,16 @@ def test_files_without_headers_take_the_largest_ids():
 @pytest.mark.parametrize(("features", "labels", "message"), [
     (b"2 4\n0 1:1\n1 2:1\n", LABELS, "data, line 2, column 1: '0 1:1' where a row of features belongs"),
     (b"3 4 3\n0 1:1\n", LABELS, "data, line 1, column 1: '3 4 3' where a row of features belongs"),
-    (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header promises 3 labels"),
-    (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header promises 3 labels"),
+    (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header states 3 labels"),
+    (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header states 3 labels"),
     (FEATURES, b"3 3\n0:1 x\n\n1\n", "labels, line 2, column 5: 'x' where a label (id:value) belongs. A row of a"),
     (FEATURES, b"cat\ndog\ncow\n", "labels, line 1, column 1: 'cat' where a label belongs"),
     (FEATURES, b"3 3\n0:-1\n\n\n", "labels: a label has the value -1"),
-    (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
+    (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header states 4 rows, but the file of features has 3"),
     (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),
     (FEATURES, b"0:1\n1:1", "this file of labels has only 2"),
-    (FEATURES, b"3 0\n\n\n\n", "labels, line 1, column 3: the header promises 0 labels"),
-    (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header promises 4"),
+    (FEATURES, b"3 0\n\n\n\n", "labels, line 1, column 3: the header states 0 labels"),
+    (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header states 4"),
 ])  # fmt: skip
 def test_parts_that_cannot_be_read_say_where_and_why(features, labels, message):
     assert message in str(failure(features, labels=labels))
@@ -64,10 +64,10 @@ def test_values_of_labels_other_than_one_are_said():
 
 
 LYING = {
-    "features": (b"2 3 2\n0 0:1\n1 4:2\n", (2, 5, 2), "the header promises 3 features, but there are 5"),
-    "labels": (b"2 3 1\n0 0:1\n1 2:2\n", (2, 3, 2), "the header promises 1 labels, but there are 2"),
-    "fewer rows": (b"3 3 2\n0 0:1\n1 2:2\n", (2, 3, 2), "the header promises 3 rows, but there are 2"),
-    "more rows": (b"1 3 2\n0 0:1\n1 2:2\n\n\n", (2, 3, 2), "the header promises 1 rows, but there are 2"),
+    "features": (b"2 3 2\n0 0:1\n1 4:2\n", (2, 5, 2), "the header states 3 features, but there are 5"),
+    "labels": (b"2 3 1\n0 0:1\n1 2:2\n", (2, 3, 2), "the header states 1 labels, but there are 2"),
+    "fewer rows": (b"3 3 2\n0 0:1\n1 2:2\n", (2, 3, 2), "the header states 3 rows, but there are 2"),
+    "more rows": (b"1 3 2\n0 0:1\n1 2:2\n\n\n", (2, 3, 2), "the header states 1 rows, but there are 2"),
     "all": (b"9 1 1\n0 0:1\n1 2:2\n", (2, 3, 2), "9 rows, but there are 2; 1 features, but there are 3; 1 labels, but"),
 }
 
@@ -93,7 +93,7 @@ def test_counts_from_the_data_work_for_two_files():
     with warnings.catch_warnings(record=True, action="always") as caught:
         X, Y, _, _ = read_matrix(b"9 1\n0:1\n3:1\n", labels=b"9 1\n1:1\n\n", counts="data")
     assert (X.shape, Y.shape) == ((2, 4), (2, 2))
-    assert "the header promises 9 rows, but there are 2; 1 features, but there are 4" in str(caught[0].message)
+    assert "the header states 9 rows, but there are 2; 1 features, but there are 4" in str(caught[0].message)
 
 
 def test_errors_of_counts_name_the_greatest_id():

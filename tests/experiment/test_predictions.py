@@ -66,7 +66,7 @@ def test_columns_are_matched_by_name(run, named):
 
 
 def test_a_file_that_does_not_fit_the_model_is_refused(run):
-    with pytest.raises(DatasetFormatError, match="promises 7 features, but the model has 30") as caught:
+    with pytest.raises(DatasetFormatError, match="states 7 features, but the model has 30") as caught:
         of_file("predict", {"run": run.key}, b"1 7 6\n 0:1\n")
     assert caught.value.source == given.NAME.format("rows")
 

@@ -164,7 +164,7 @@ def harm_arrays(rng, files):
         members["more.npy"] = members[key]
     else:
         array = np.load(io.BytesIO(members[key]), allow_pickle=False)
-        if kind == 3:  # a header that promises other sizes
+        if kind == 3:  # a header that states other sizes
             header = (
                 f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': {one(rng, SHAPES)}, }}\n".encode()
             )

@@ -28,8 +28,8 @@ class Arriving:
         too_large = Refused(413, f"the body has more than {limits.bytes:,} bytes: send fewer texts or rows at a time")
         if request.headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused(415, "the body is compressed: send it as it is")
-        promised = request.headers.get("content-length", "")
-        if promised.isdecimal() and int(promised[:20]) > limits.bytes:
+        stated = request.headers.get("content-length", "")
+        if stated.isdecimal() and int(stated[:20]) > limits.bytes:
             raise too_large
         body, counted = bytearray(), 0
         try:

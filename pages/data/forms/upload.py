@@ -122,7 +122,7 @@ def _about(beginning, has_label_file) -> str:
     sizes, columns, said = beginning.sizes, beginning.columns, beginning.n_said
     if sizes is not None and len(sizes) == 3:
         rows, features, labels = sizes
-        return f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
+        return f"XMLC text. Its header states {rows:,} rows, {features:,} features and {labels:,} labels."
     lacks = "" if has_label_file else " If another file has the labels, choose it at “Label file”."
     if sizes is not None:
         return f"XMLC text with features alone: {sizes[0]:,} rows, {sizes[1]:,} features.{lacks}"
@@ -211,9 +211,9 @@ def _options(kind, has_test):
     counts, leave_out = "header", False
     with st.container():  # as above: the button below keeps its place
         if kind == "xmlc" and st.checkbox(
-            "Take the numbers from the data",
+            "Ignore the header’s counts",
             key=FILES.key("counts"),
-            help="For a file whose header promises another number of rows, features or labels than it has.",
+            help="For a file whose header states wrong numbers of rows, features or labels.",
         ):
             counts = "data"
         if kind in ("csv", "arff"):

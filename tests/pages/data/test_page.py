@@ -235,7 +235,7 @@ def test_columns_of_labels_are_named_or_in_their_own_file(ready):
     ("name", "content", "offer", "n_features"),
     [
         ("fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5, "Leave out columns of text", "1"),
-        ("fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9, "Take the numbers from the data", "4"),
+        ("fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9, "Ignore the header’s counts", "4"),
     ],
 )
 def test_what_a_refusal_offers_is_ticked_and_the_file_is_read(ready, name, content, offer, n_features):

@@ -129,9 +129,9 @@ def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
-def test_a_header_that_promises_too_much_is_refused(header, what):
+def test_a_header_that_states_too_much_is_refused(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
-    with pytest.raises(DatasetFormatError, match=f"promises 2,000,000,000 {what}, but the rows have only 2") as caught:
+    with pytest.raises(DatasetFormatError, match=f"states 2,000,000,000 {what}, but the rows have only 2") as caught:
         read(file("a.txt", text), file("b.txt", text))
     assert "max_columns" not in form.explain(caught.value)
     assert store.entries("datasets") == []

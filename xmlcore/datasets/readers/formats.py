@@ -81,7 +81,7 @@ def _check_width(rows, noun, max_columns):
     line = None if own else rows.header_line or None
     found, remedy = f"the largest {noun} id makes {width:,} {noun}s", f"Number the {noun}s without gaps."
     if rows.has_width(noun):
-        found = f"{'it' if line is None else 'the header'} promises {width:,} {noun}s"
+        found = f"{'it' if line is None else 'the header'} states {width:,} {noun}s"
         remedy = "Correct the number."
     found += f", but the rows have only {matrix.nnz:,} {noun}{'' if matrix.nnz == 1 else 's'} in all"
     source = rows.label_source if own else rows.source

@@ -111,7 +111,7 @@ def _by_place(rows, n_features, first_index):
     """Return the features of rows whose columns are matched by place, not by name; raise if the model has fewer."""
     width = rows.X.shape[1]
     if rows.has_width("feature") and width != n_features:
-        says = f"the header promises {width:,}" if rows.header_line and rows.format == "xmlc" else f"it has {width:,}"
+        says = f"the header states {width:,}" if rows.header_line and rows.format == "xmlc" else f"it has {width:,}"
         columns = "columns of numbers" if rows.format == "csv" else "features"
         found = f"{says} {columns}, but the model has {n_features:,} features"
         raise rows.source.error(found, _SAME)

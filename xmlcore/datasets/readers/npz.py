@@ -25,7 +25,7 @@ _HOLDS = (
 )
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _FEW_CLASSES = 10  # different class numbers that are never too many for the rows
-_ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
+_ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may state for each value it holds
 
 
 def parse(text, source: NamedSource, options: ReadOptions) -> Rows:
@@ -213,7 +213,7 @@ def _sparse(arrays, source, prefix):
             raise source.error(found, f"It should be a list of {noun} numbers.")
     n_rows, n_columns = (int(size) for size in shape)
     if n_rows > _ROWS_PER_VALUE * (data.size + n_columns + 1000) and kind != "csr":
-        found = f"the array {prefix}shape promises {n_rows:,} rows, but there are {data.size:,} values"
+        found = f"the array {prefix}shape states {n_rows:,} rows, but there are {data.size:,} values"
         raise source.error(found, "Put the right number of rows there, or save the matrix in CSR form.")
     return _assembled(kind, (n_rows, n_columns), data, {name: arrays[name] for name in needed}, source, prefix)
 

@@ -79,8 +79,8 @@ def read_matrix(
         Most bytes of decompressed text, as a protection against compression bombs. By default 16 GiB from a path, 4 GiB
         otherwise.
     counts : {"header", "data"}
-        What says how many rows, features and labels an xmlc file has. ``"header"``: it is an error if the header
-        promises other numbers. ``"data"``: the numbers of the data are then taken, with a warning.
+        Source of the numbers of rows, features and labels of an xmlc file. ``"header"``: it is an error if the data
+        have other numbers. ``"data"``: wrong counts in the header are ignored, with a warning.
     leave_out : bool
         Whether attributes of type string and date in an ARFF file, and columns of text in a table, are left out, with a
         warning; otherwise they are an error.
@@ -114,20 +114,20 @@ def read_matrix(
     -----
     DatasetWarning
         A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
-        there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header promises other
+        there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header states other
         numbers than the data have, and ``counts`` is "data". Or values of a table or an ARFF file are missing. Or a
         label is named like a feature, two labels or features have one name, or all rows have a label.
 
     Notes
     -----
     A row has no labels if it starts with a space or tab, or if its first token has a colon. There may be blanks around
-    the commas between labels. In xmlc a blank line is a row without labels and features, as long as the header promises
+    the commas between labels. In xmlc a blank line is a row without labels and features, as long as the header states
     more rows; in svmlight it is no row, as in other readers of that format. ``#`` starts a comment, and a line with
     nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and then
     to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
 
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: at most 8 bytes for each
-    feature and 4 bytes for each label, regardless of what the header promises, and the decompressed text; of XMLC,
+    feature and 4 bytes for each label, regardless of what the header states, and the decompressed text; of XMLC,
     svmlight and ARFF files of more than 4 MB only a block of it.
     """
     options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
@@ -367,7 +367,7 @@ def _width(parts, noun, names) -> int:
     for part, own in zip(parts, widths):
         other = parts[0 if fixed is None else fixed]
         if own > width or own < width and part.has_width(noun):
-            says = "the header promises" if part.header_line else "it has" if part.has_width(noun) else "its ids make"
+            says = "the header states" if part.header_line else "it has" if part.has_width(noun) else "its ids make"
             found = f"{says} {own} {noun}s, but {other.source} has {width}"
             raise part.source.error(found, _SAME.format(noun), part.header_line or None)
     if width == 0:

@@ -30,7 +30,7 @@ NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]+
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
 _OTHER_SIZES = (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS)
 _FROM_DATA = {"argument": "counts", "value": "data"}
-_OR_DATA = " Or take the numbers of the data."  # in place of those of the header
+_OR_DATA = " Or ignore the header's counts."
 _RULES = {
     "row": "A row is its labels, separated by commas, then id:value for each feature, separated by spaces.",
     "feature": "A row of a file of features is id:value for each feature, separated by spaces.",
@@ -38,7 +38,7 @@ _RULES = {
 }
 
 
-class _Promise(NamedTuple):
+class _Sizes(NamedTuple):
     """What a file says of its size: -1 rows, and as many columns as there can be, if it says nothing."""
 
     n_rows: int = -1
@@ -111,32 +111,32 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
 
 def _parse(text, source, options, large=None):
     """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
-    promise, start, line = _promise_of(text, source, options, large)
+    sizes, start, line = _stated_sizes(text, source, options, large)
     reader = XmlcReader(
-        text if large is None else large, start, line, options.first_index, skip_blank=promise.line is None
+        text if large is None else large, start, line, options.first_index, skip_blank=sizes.line is None
     )
-    status = reader.run(*promise[:3])
-    if status in _OTHER_SIZES and options.counts == "data" and promise.line is not None:
-        reader, status = _read_without_counts(reader, promise.n_rows, source)
+    status = reader.run(*sizes[:3])
+    if status in _OTHER_SIZES and options.counts == "data" and sizes.line is not None:
+        reader, status = _read_without_counts(reader, sizes.n_rows, source)
         if status == kernels.OK:
             out = reader.out
             found = out[kernels.ROWS], out[kernels.MAX_FEATURE] + 1, out[kernels.MAX_LABEL] + 1
-            _warn_of_counts(promise, found, ("rows", "features", "labels"), source)
-            promise = _Promise()
+            _warn_of_counts(sizes, found, ("rows", "features", "labels"), source)
+            sizes = _Sizes()
     if status != kernels.OK:
-        raise _Stop(reader, status, source, promise).error()
+        raise _Stop(reader, status, source, sizes).error()
     out, arrays = reader.out, reader.arrays
     _warn_of_repeats(out, source)
-    n_features, n_labels = promise.n_features, promise.n_labels
-    if promise.line is None:
+    n_features, n_labels = sizes.n_features, sizes.n_labels
+    if sizes.line is None:
         n_features, n_labels = int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1
     X = canonical_csr(*arrays[:3], n_features)
     Y = canonical_csr(*arrays[3:], np.ones(arrays.y_indices.size, bool), n_labels)
     least = (int(out[i]) + options.first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
-    return Rows(source, "svmlight" if promise.line is None else "xmlc", X, Y, promise.line, *least)
+    return Rows(source, "svmlight" if sizes.line is None else "xmlc", X, Y, sizes.line, *least)
 
 
-def _promise_of(text, source, options, large):
+def _stated_sizes(text, source, options, large):
     """Return what the header says, where the rows begin, and the line of the first one."""
     start, line = first_row(text, source, large)
     header = None if options.format == "svmlight" else _HEADER.match(text, start)
@@ -144,11 +144,11 @@ def _promise_of(text, source, options, large):
     if commas and large is not None:
         raise NotInBlocks
     if header is not None:
-        promise = _Promise(*_numbers(header, source, line), line)
+        sizes = _Sizes(*_numbers(header, source, line), line)
         start = header.end() + 1
         if large is None:
-            _check_not_blank(text, start, promise.n_rows, source, line)
-        return promise, start, line + 1
+            _check_not_blank(text, start, sizes.n_rows, source, line)
+        return sizes, start, line + 1
     if options.format == "auto" and commas and _fits(text, commas, source, line, options.first_index):
         found = f"{_shown(text, start, b'')} is separated by commas, but fits the file as its header"
         remedy = f"{_SPACES} If it is a row with three labels, the file has no header."
@@ -157,7 +157,7 @@ def _promise_of(text, source, options, large):
         found = f"{_shown(text, start, b'')} where the header belongs: three whole numbers, rows, features and labels"
         remedy = _SPACES if commas else "A file without a header has another format."
         raise source.error(found, remedy, line, 1, argument="format", value="svmlight")
-    return _Promise(), start, line
+    return _Sizes(), start, line
 
 
 def _numbers(match, source, line, nouns=("rows", "features", "labels")) -> list[int]:
@@ -171,7 +171,7 @@ def _numbers(match, source, line, nouns=("rows", "features", "labels")) -> list[
             counted = " and ".join(nouns[1:])
             remedy = f"The header is: {', '.join(nouns)}. At most {INT32_MAX} {counted} are supported."
             column = match.start(group) - match.start() + 1
-            raise source.error(f"the header promises {shown} {noun}", remedy, line, column)
+            raise source.error(f"the header states {shown} {noun}", remedy, line, column)
         values.append(value)
     return values
 
@@ -196,20 +196,20 @@ def _without_blank_end(text, start):
 
 def _check_not_blank(text, start, n_rows, source, line):
     """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows."""
-    promised = n_rows >= 0
-    if not promised:
+    stated = n_rows >= 0
+    if not stated:
         n_rows = 1 + int(np.count_nonzero(text[start:] == ord("\n")))
     if n_rows < MANY_ROWS or not n_rows <= text.size - start + 1 <= SHORT * n_rows:
         return  # or there are fewer rows, which the parser says, or not very many blank ones
     filled = int(np.count_nonzero(text[start:] > ord(" ")))  # no more rows than this have something in them
     if filled < n_rows / 100:
-        has = "the header promises" if promised else "it has"
+        has = "the header states" if stated else "it has"
         found = f"{has} {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
         raise source.error(found, "Leave the blank rows out, also in the number of rows of a header.", line)
 
 
 def _read_without_counts(reader, n_rows, source):
-    """Read rows whose header promises other numbers; return the reader that did, and the status of the parser."""
+    """Read rows whose header states other numbers; return the reader that did, and the status of the parser."""
     status = reader.run(n_rows, INT32_MAX, INT32_MAX)
     if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         text = _without_blank_end(reader.text, reader.start)
@@ -219,11 +219,11 @@ def _read_without_counts(reader, n_rows, source):
     return reader, status
 
 
-def _warn_of_counts(promise, found, nouns, source):
-    counts = [each for each in zip(nouns, promise, found) if each[1] != each[2]]
+def _warn_of_counts(sizes, found, nouns, source):
+    counts = [each for each in zip(nouns, sizes, found) if each[1] != each[2]]
     if counts:
-        differ = "; ".join(f"{promised:,} {noun}, but there are {seen:,}" for noun, promised, seen in counts)
-        source.warn(f"the header promises {differ}. The numbers of the data are taken.")
+        differ = "; ".join(f"{stated:,} {noun}, but there are {seen:,}" for noun, stated, seen in counts)
+        source.warn(f"the header states {differ}. Its counts are ignored.")
 
 
 def _warn_of_repeats(counts, source):
@@ -273,25 +273,25 @@ def _run_half(text, source, noun, n_rows, options):
     """Parse a file of features or labels alone; return the reader, the line of the header, and the columns."""
     start, line = first_row(text, source)
     header = _HEADER_OF_HALF.match(text, start)
-    header_line, width, promised = None, INT32_MAX, n_rows
+    header_line, width, stated = None, INT32_MAX, n_rows
     if header is not None:
-        header_line, (promised, width) = line, _numbers(header, source, line, ("rows", f"{noun}s"))
-        if options.counts == "header" and n_rows not in (-1, promised):
-            found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
+        header_line, (stated, width) = line, _numbers(header, source, line, ("rows", f"{noun}s"))
+        if options.counts == "header" and n_rows not in (-1, stated):
+            found = f"the header states {stated:,} rows, but the file of features has {n_rows:,}"
             raise source.error(found, "Do both files belong together, training or test rows?", line)
         start, line = header.end() + 1, line + 1
-        _check_not_blank(text, start, promised, source, header_line)
+        _check_not_blank(text, start, stated, source, header_line)
     if n_rows < 0 and (header is None or options.counts == "data"):
         text = _without_blank_end(text, start)
     if header is not None and options.counts == "data":
-        promised, width, header_line = n_rows, INT32_MAX, None
-    if promised < 0:
+        stated, width, header_line = n_rows, INT32_MAX, None
+    if stated < 0:
         _check_not_blank(text, start, -1, source, line)
     reader = XmlcReader(text, start, line, options.first_index, skip_blank=False)
-    status = reader.run(promised, width, width if noun == "label" else 0)
+    status = reader.run(stated, width, width if noun == "label" else 0)
     if status != kernels.OK:
-        promise = _Promise(promised, width, width, line if header is not None else None)
-        raise _Stop(reader, status, source, promise, noun).error()
+        sizes = _Sizes(stated, width, width, line if header is not None else None)
+        raise _Stop(reader, status, source, sizes, noun).error()
     if header_line is None:
         width = 1 + int(max(reader.out[kernels.MAX_FEATURE], reader.out[kernels.MAX_LABEL]))
         if header is not None:
@@ -306,8 +306,8 @@ def _run_half(text, source, noun, n_rows, options):
 class _Stop:
     """Why and where the compiled parser stopped; ``half``: what the file has, if that is features or labels alone."""
 
-    def __init__(self, reader, status, source, promise, half=None):
-        self.reader, self.source, self.promise, self.half = reader, source, promise, half
+    def __init__(self, reader, status, source, sizes, half=None):
+        self.reader, self.source, self.sizes, self.half = reader, source, sizes, half
         self.text, self.out, self.first_index = reader.text, reader.out, reader.first_index
         self.line, self.at = int(self.out[kernels.LINE]), int(self.out[kernels.POSITION])
         self.column = self.at - int(self.out[kernels.LINE_START]) + 1
@@ -325,9 +325,9 @@ class _Stop:
                 "Name each feature once per row.",
             ),
             kernels.BAD_LABEL: self._bad_label,
-            kernels.LABEL_RANGE: lambda: self._out_of_range("label", self.promise.n_labels),
+            kernels.LABEL_RANGE: lambda: self._out_of_range("label", self.sizes.n_labels),
             kernels.BAD_FEATURE: self._bad_feature,
-            kernels.FEATURE_RANGE: lambda: self._out_of_range(self.half or "feature", self.promise.n_features),
+            kernels.FEATURE_RANGE: lambda: self._out_of_range(self.half or "feature", self.sizes.n_features),
         }.get(self.status, self._bad_value)
         if self.half == "feature" and self.status in (kernels.LABEL_RANGE, kernels.BAD_LABEL):
             about = self._labels_in_features
@@ -342,22 +342,22 @@ class _Stop:
     def _too_few_rows(self):
         got = int(self.out[kernels.ROWS])
         self.line, self.column = max(self.line - 1, self.reader.first_line - 1), None
-        if self.promise.line is None:
+        if self.sizes.line is None:
             return self._other_rows(f"only {got:,}")
-        found = f"the file ends after {got} row{'' if got == 1 else 's'} but the header promises {self.promise.n_rows}"
+        found = f"the file ends after {got} row{'' if got == 1 else 's'} but the header states {self.sizes.n_rows}"
         return found, f"The file is cut off, or the header should say {got}.{_OR_DATA}", _FROM_DATA
 
     def _too_many_rows(self):
-        if self.promise.line is None:
+        if self.sizes.line is None:
             self.column = None
             return self._other_rows("more")
         scan = self._whole_file(_without_blank_end(self.text, self.reader.start))
         seen = "" if scan is None else f" The file has {int(scan[kernels.ROWS])} rows."
-        found = f"a row after the {self.promise.n_rows} that the header promises"
+        found = f"a row after the {self.sizes.n_rows} that the header states"
         return found, f"Put the right number of rows in the header.{seen}{_OR_DATA}", _FROM_DATA
 
     def _other_rows(self, more):
-        found = f"the file of features has {self.promise.n_rows:,} rows, but this file of labels has {more}"
+        found = f"the file of features has {self.sizes.n_rows:,} rows, but this file of labels has {more}"
         return found, "Give a line for each row, a blank one for a row without labels."
 
     def _bad_label(self):
@@ -375,7 +375,7 @@ class _Stop:
             rule = f"Ids are whole numbers from 0; names of {noun}s are given beside the file."
             return f"the {noun} id in {self.shown} is not a whole number from 0", rule, {"argument": f"{noun}_names"}
         found = f"{self.shown} where a {noun} (id:value) belongs"
-        if self.line != self.reader.first_line or self.promise.line is not None or self.half:
+        if self.line != self.reader.first_line or self.sizes.line is not None or self.half:
             return found, f"{rule} A line that starts with a blank has no labels." if not self.half else rule
         if _HEADER.match(self.text, int(self.out[kernels.LINE_START])):
             return found, "The line looks like a header.", {"argument": "format", "value": "xmlc"}
@@ -398,10 +398,10 @@ class _Stop:
         if len(digits) < 20 and int(digits) < first:
             remedy = "Do ids start at 0 in this file?"
             return f"{found} but ids start at 1", remedy, {"argument": "first_index", "value": 0}
-        if self.promise.line is None:
+        if self.sizes.line is None:
             return found, f"At most {INT32_MAX} features and labels are supported: number them without gaps."
-        promises = f"the header promises {count} {noun}{'' if count == 1 else 's'}"
-        found = f"{found} but {promises} (ids {first} to {count - 1 + first})"
+        stated = f"the header states {count} {noun}{'' if count == 1 else 's'}"
+        found = f"{found} but {stated} (ids {first} to {count - 1 + first})"
         scan = self._whole_file(self.text)
         if scan is None:  # the file has other errors
             return found, f"Put the right number of {noun}s in the header, or correct the id.{_OR_DATA}", _FROM_DATA
@@ -416,11 +416,11 @@ class _Stop:
     def _counts_from_one(self, scan) -> bool:
         """Return whether the ids of the whole file fit the header if they are counted from 1."""
         ends = (kernels.MIN_FEATURE, kernels.MAX_FEATURE), (kernels.MIN_LABEL, kernels.MAX_LABEL)
-        promised = self.promise.n_features, self.promise.n_labels
-        return all(scan[b] < 0 or 1 <= scan[a] and scan[b] <= count for (a, b), count in zip(ends, promised))
+        stated = self.sizes.n_features, self.sizes.n_labels
+        return all(scan[b] < 0 or 1 <= scan[a] and scan[b] <= count for (a, b), count in zip(ends, stated))
 
     def _whole_file(self, text):
-        """Return what the parser tells of all rows, whatever the header promises; None if there are other errors."""
+        """Return what the parser tells of all rows, whatever the header states; None if there are other errors."""
         scan = XmlcReader(text, self.reader.start, self.reader.first_line, self.first_index, self.reader.skip_blank)
         return scan.out if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
 

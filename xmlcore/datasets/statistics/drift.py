@@ -27,7 +27,7 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
     sqrt(1 / n_train + 1 / n_test)), where t is the standard deviation over all rows. If rows are assigned to the two
     parts at random, z is nearly normal for a column with enough values: at least 5 are needed in the smaller part if
     both parts have the same share. By the procedure of Benjamini and Hochberg (1995), 5 % of the columns that are said
-    to differ are expected not to. Nothing is proportional to D, which a file's header may promise to be huge.
+    to differ are expected not to. Nothing is proportional to D, which a file's header may state to be huge.
     """
     from scipy.special import ndtr
 
@@ -66,7 +66,7 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
 def used_columns(*matrices: sp.csr_array) -> np.ndarray:
     """Return the columns in which any of the matrices has a stored value, ascending."""
     width, stored = matrices[0].shape[1], sum(matrix.nnz for matrix in matrices)
-    if width > 4 * stored:  # a header may promise two billion features: nothing that long
+    if width > 4 * stored:  # a header may state two billion features: nothing that long
         return np.unique(np.concatenate([np.unique(matrix.indices) for matrix in matrices])).astype(np.int64)
     used = np.zeros(width, bool)
     for matrix in matrices:
