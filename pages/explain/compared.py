@@ -42,7 +42,7 @@ def another_label(view) -> None:
     values = explain.label_values(view.model, view.x, [view.label, other])
     tables.cards([(name, explaining.score(view.kind, value), None) for name, value in zip(names, values)])
     if not found["contribution"].any():
-        st.caption("No feature speaks for one of them.")
+        st.caption("No feature tells them apart.")
         return
     cut = figures.cut_apart(names, LEGEND)
     labels = [html.escape(cut[name], quote=False) for name in names]

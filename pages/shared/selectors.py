@@ -31,7 +31,7 @@ def choose_test_row(data, run, key: str) -> int:
         st.button("Random row", on_click=lambda: look(row=np.random.default_rng().integers(n)), key=f"{key}.random")
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
-            "Next sure mistake",
+            "Next confident mistake",
             on_click=_next_mistake,
             args=(mistakes, row),
             disabled=mistakes.size == 0,
@@ -39,13 +39,13 @@ def choose_test_row(data, run, key: str) -> int:
             help="Shows a row whose first predicted label is wrong: the one with the highest score first. Some such "
             "labels are right, and missing in the data. Each press shows the next.",
         )
-    worst = ", the surest mistake" if mistakes.size and row == mistakes[0] else ""
+    worst = ", the most confident mistake" if mistakes.size and row == mistakes[0] else ""
     st.markdown(f"**{test_row_name(data, row)}**{worst}")
     return row
 
 
 def looked_at_row(data, run) -> int:
-    """Return the test row that is looked at: at first the surest mistake of the run, since it tells most."""
+    """Return the test row in view: at first the most confident mistake of the run, which tells most."""
     row = now().row
     if row is None:
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test, 1)

@@ -41,8 +41,8 @@ def _automatic():
         tasks.AUTOMATIC,
         default,
         help=f"So that no page is empty on a first visit, models are trained and measured on {DEFAULT_DATASET} with "
-        "default settings while no other job waits or runs. *Nothing* turns that off. A result that you stop or "
-        "delete does not come back.  \n*Short tasks*: a page starts them when you open it.",
+        "default settings while no other job waits or runs. A result that you stop or delete does not come back.  \n"
+        "*Nothing*: nothing is computed until you ask for it.  \n*Short tasks*: a page starts them when you open it.",
     )
 
 

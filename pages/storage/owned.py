@@ -15,7 +15,7 @@ COPY = "catalog"  # the store's name for published data sets as they were made o
 # Kinds of results, by the kind of their task, as the table calls them.
 KIND_WORDS = {
     "train": "trained model",
-    COPY: "copy as published",
+    COPY: "published data set",
     "given_predictions": "predictions of another program",
     "select": "selection of features",
     "compare_selections": "comparison of selections",

@@ -15,7 +15,7 @@ from pages.shared.streamlit_fixes import downloads
 from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
-STARRED = f"{run_names.STAR} computed before anyone asked"  # in the legend of figures with such names
+STARRED = f"{run_names.STAR} computed in the background"  # in the legend of figures with such names
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
 

@@ -24,7 +24,7 @@ def curves():
 def bars():
     names = ["music", "guitar", "concert", "band", "the"]
     frame = pd.DataFrame({"feature": range(5), "name": names, "contribution": [1.6, 1.1, 0.7, 0.4, -0.3], "value": 1.0})
-    figure = figures.contribution_bars(frame, unit="log score", title="Features that speak for a label")
+    figure = figures.contribution_bars(frame, unit="log score", title="Contributions of features to a label")
     return figure.update_traces(opacity=0.5, selector=1)  # without colours both signs would look alike
 
 

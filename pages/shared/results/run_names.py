@@ -11,7 +11,7 @@ from xmlcore import experiment
 from xmlcore.experiment.kept_runs import trained_with_noise
 
 STAR = "*"
-FOOTNOTE = "\\* Computed in the background, before anyone asked for it."
+FOOTNOTE = "\\* Computed in the background with default settings."
 IN_TITLE = ("pattern", "attribution")  # parameters that the title of a selection already tells
 
 

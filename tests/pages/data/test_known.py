@@ -67,7 +67,7 @@ def test_a_published_data_set_is_downloaded_once(ready, sources, packed, session
     assert "Downloaded from" in page.text() and "7,395 rows, read are 80" in page.text()
     assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
-    assert "copy as published: bibtex" in page.go("storage").frame("title", "kind")["title"].tolist()
+    assert "published data set: bibtex" in page.go("storage").frame("title", "kind")["title"].tolist()
     other = session().until(lambda s: "Labels per row" in s.metrics())
     choose(other, "bibtex")
     assert button(other, "known.make").label == "Use bibtex"

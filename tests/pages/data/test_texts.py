@@ -33,7 +33,7 @@ def field(session, kind, ending):
 
 def test_documents_become_a_data_set_with_texts(ready):
     page = choose(ready)
-    assert "a table of 4 columns" in page.text()
+    assert "a CSV table of 4 columns" in page.text()
     assert "documents, which have 3 labels" in page.text()
     assert field(page, "multiselect", ".text").value == ["story"]
     assert field(page, "multiselect", ".labels").value == ["keywords"]

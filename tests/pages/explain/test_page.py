@@ -81,7 +81,7 @@ def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monke
     with monkeypatch.context() as patch:  # this model makes no mistakes
         patch.setattr(predictions, "worst_mistakes", lambda ranking, Y, most=None: np.array([5, 2]))
         assert "worst" not in page.set("explain.row", 2).text()
-        assert "**Test row 5**, the surest" in page.press("explain.row.mistake").text()
+        assert "**Test row 5**, the most confident mistake" in page.press("explain.row.mistake").text()
     assert "No test row has" in page.search("explain.query", "no such thing").text()
     page.search("explain.label.query", "*5*")
     assert figure(page, "Features of topic *5*")
@@ -298,10 +298,10 @@ def test_the_best_result_is_shown_until_one_is_asked_for(ready):
 def test_the_row_stays_when_another_model_is_chosen(ready, monkeypatch):
     keys, firsts = [train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)], {}
 
-    def surest(ranking, Y, most=None):
+    def worst(ranking, Y, most=None):
         return np.array([3 + firsts.setdefault(ranking.scores.tobytes(), len(firsts))])
 
-    monkeypatch.setattr(predictions, "worst_mistakes", surest)
+    monkeypatch.setattr(predictions, "worst_mistakes", worst)
     shown = ready.go("explain").at.number_input(key="explain.row").value
     other = next(key for key in keys if key != ready.at.selectbox(key="explain.run").value)
     assert shown == 3 == ready.set("explain.run", other).at.number_input(key="explain.row").value

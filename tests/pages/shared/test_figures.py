@@ -220,5 +220,5 @@ def test_a_legend_with_starred_names_says_what_a_star_is(monkeypatch):
     for figure in (starred, other, starred):  # pages keep a figure, and show it again
         charts.show_figure(figure, frame, "buckets", "A caption.")
     for figure in (drawn[0], drawn[2]):
-        assert [trace.name for trace in figure.data][2:] == ["* computed before anyone asked"]
+        assert [trace.name for trace in figure.data][2:] == ["* computed in the background"]
     assert len(drawn[1].data) == 1

@@ -66,7 +66,7 @@ def test_all_that_one_workspace_made_is_its_own(ready):
     key = train(ready, "DoubleSampling")
     experiment.keep(experiment.task("sampling", {"run": key}, {"n_candidates": (2, 3)}))
     frame = table(ready.go("storage"))
-    assert frame.loc["copy as published: api-docs", "bytes"] > 0
+    assert frame.loc["published data set: api-docs", "bytes"] > 0
     assert any("study of sampling" in title for title in frame.index)
     assert {one.kind for one in store.inventory().artifacts.values()} - set(frame["folder"]) <= {"prepared"}
 
@@ -88,12 +88,12 @@ def test_a_published_data_set_goes_with_its_copy(ready, session, is_shared):
 
 def test_undo_brings_back_a_copy_unless_it_was_made_again(ready, session):
     store.save("catalog", "c" * 32, {}, name="api-docs")
-    delete_line(ready.go("storage"), "copy as published: api-docs")
-    assert not store.exists("catalog", "c" * 32) and "copy as published: api-docs" not in table(ready.run()).index
-    assert "Deleted copy as published" in ready.text()
+    delete_line(ready.go("storage"), "published data set: api-docs")
+    assert not store.exists("catalog", "c" * 32) and "published data set: api-docs" not in table(ready.run()).index
+    assert "Deleted published data set" in ready.text()
     session(ready.token).go("storage").press("undo")
     assert store.exists("catalog", "c" * 32) and "Deleted " not in ready.run().text()
-    delete_line(ready, "copy as published: api-docs")
+    delete_line(ready, "published data set: api-docs")
     store.save("catalog", "c" * 32, {}, name="api-docs")
     assert "Deleted " not in ready.run().text()
 

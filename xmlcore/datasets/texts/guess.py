@@ -27,8 +27,8 @@ from xmlcore.progress import silent
 from xmlcore.typing import Source
 
 FORMATS = {
-    "csv": "a table",
-    "tsv": "a table with tabs",
+    "csv": "a CSV table",
+    "tsv": "a TSV table",
     "jsonl": "JSON lines",
     "parquet": "a Parquet file",
     "folder": "a folder of documents",
