@@ -60,7 +60,7 @@ class BoundedZip(zipfile.ZipFile):
 
 
 class Use(NamedTuple):
-    """What archives are used for."""
+    """A purpose of archives."""
 
     holds: str  # in the manifest
     title: str

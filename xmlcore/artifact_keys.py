@@ -1,4 +1,4 @@
-"""Keys of results: hashes of what decides a result, under which :mod:`xmlcore.store` keeps it."""
+"""Keys of results: hashes of their inputs and settings, under which :mod:`xmlcore.store` keeps them."""
 
 import functools
 import hashlib

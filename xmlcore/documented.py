@@ -1,4 +1,4 @@
-"""What many docstrings say, written once: it is put where a docstring has a line of names in braces.
+"""Texts of many docstrings, written once: they are put where a docstring has a line of names in braces.
 
 ``{Y_true, k}`` are the texts of two arguments; ``{Parameters: Y_true, k}`` has the title of the section above them.
 """

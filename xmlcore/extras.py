@@ -3,7 +3,7 @@
 from importlib import import_module
 from importlib.util import find_spec
 
-# What stands in the brackets of ``pip install 'xmlcore[figures]'`` -> how an error about a missing package begins.
+# Name in the brackets of ``pip install 'xmlcore[figures]'`` -> beginning of an error about a missing package.
 EXTRAS = {
     "app": "The dashboard needs",
     "bars": 'Progress bars (progress="bar") need',

@@ -37,7 +37,7 @@ Described = TypeVar("Described")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an estimator, described here only: its check, docstring and field of the form read it.
+    """A parameter of an estimator, described here only: its check, docstring and field of the form read it.
 
     A "share" is a float above 0 and at most 1, or an int that is a count. A "pair" is two whole numbers, the second at
     least the first. "ints" and "floats" are lists of numbers within the bounds: the different ones, ascending. "files"
@@ -388,7 +388,7 @@ class Preset:
 
 @dataclass(frozen=True)
 class About:
-    """What users are told of a model or a selector; it stands beside its class."""
+    """Description of a model or a selector for users, beside its class."""
 
     title: str
     summary: str

@@ -53,7 +53,7 @@ class Ranking(NamedTuple):
         ValueError
             There are fewer names than labels; the message says which label has none.
         TypeError
-            ``label_names`` is no sequence. A dict and a set are none.
+            ``label_names`` is no sequence, but for example a dict or a set.
 
         Examples
         --------

@@ -404,7 +404,7 @@ def return_free_memory() -> bool:
 @contextlib.contextmanager
 def atomic_write(path, lasting: bool = True):
     """Give a new binary file beside ``path``, which replaces it at the end if there was no error."""
-    # What is ``lasting`` is on the disk then, also if the machine stops.
+    # A ``lasting`` file is then on the disk even if the machine stops.
     path = Path(path)
     if path.exists() and not path.is_file():
         raise FileExistsError(f"{path} is there and is no file: give the name of a file")

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
     # Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
     LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
-    # What a measure compares with the true labels: a ranking, or what Labels can be, with scores in place of 0 and 1.
+    # Compared with the true labels by a measure: a ranking, or as Labels, with scores in place of 0 and 1.
     Predictions: TypeAlias = Ranking | Labels
-    # What decides random numbers; a generator is drawn from, so that it gives another seed each time.
+    # Seed of random numbers; a generator is drawn from, so that it gives another seed each time.
     RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 else:  # help() and the reference write these names, not what they stand for; to import pandas takes half a second
     _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "Predictions", "RandomState")
@@ -33,12 +33,12 @@ else:  # help() and the reference write these names, not what they stand for; to
 
 Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses
 FilePath: TypeAlias = str | PathLike[str]
-# What is read: a file by its path, its content, or an open file.
+# Input of readers: the path of a file, its content, or an open file.
 Source: TypeAlias = FilePath | bytes | BinaryIO
 
 
 class Perturbation(Protocol):
-    """Whatever changes rows, such as :class:`xmlcore.robustness.GaussianNoise`."""
+    """Something that changes rows, such as :class:`xmlcore.robustness.GaussianNoise`."""
 
     @property
     def apply(self) -> Callable[..., sp.csr_array]:
@@ -47,7 +47,7 @@ class Perturbation(Protocol):
 
 
 class Ranker(Protocol):
-    """Whatever ranks labels: a model, a classifier of texts, a packed model, or a class of the user's own."""
+    """Something that ranks labels: a model, a classifier of texts, a packed model, or a class of the user's own."""
 
     @property
     def predict_topk(self) -> Callable[..., Ranking]:

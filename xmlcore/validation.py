@@ -243,7 +243,7 @@ def _is_two_zeros_or_ones(row) -> bool:
 
 
 def check_label_ids(labels, n_rows: int | None, n_labels: int) -> np.ndarray:
-    """One label id per row as int32, or any number of them; an error says what is wrong with them."""
+    """Return a label id per row as int32, or any number of ids; raise ValueError or TypeError for others."""
     ids = as_array(labels, "labels", "whole numbers, the ids of labels, are needed")
     n_rows = ids.size if n_rows is None else n_rows
     if ids.size == 0 and n_rows == 0:
@@ -414,7 +414,7 @@ def check_is(value, kind: type | str, name: str, wanted: str) -> None:
 
 
 def check_known(table: Mapping[str, Known], name: str, what: str) -> Known:
-    """Return what a table has under a name; raise ValueError for what is none of its names."""
+    """Return the entry of a table under a name; raise ValueError for an unknown name."""
     if not isinstance(name, str) or name not in table:
         raise ValueError(f"unknown {what} {name!r:.200}: known are {', '.join(sorted(table))}")
     return table[name]

@@ -15,7 +15,7 @@ P = (
     "Corrected for all tests of the results side by side: if all were equally good, the probability that any of these "
     "differences would be so clear (permutation tests, Holm's correction)."
 )
-SIGN = "Second − first"  # heads all differences, of which the sentence and the files have the same sign
+SIGN = "Second − first"  # heads all differences; the sentence and the files have the same sign
 CSV = "Each result against the first, in each measure, with p-values of single tests"
 
 

@@ -137,7 +137,7 @@ def set_name(data, row: int) -> str:
 
 
 def _parts(data, every) -> pd.DataFrame:
-    """Return rows, of which test rows follow the training rows, by their part: ``part``, ``row``."""
+    """Return ``part``, ``row`` of rows that are counted from the first training row to the last test row."""
     every = np.sort(every)
     test = every >= data.n_train
     return pd.DataFrame({"part": np.where(test, "test", "training"), "row": every - data.n_train * test})

@@ -19,7 +19,7 @@ class JobCounts(NamedTuple):
     running: int
     waiting: int
     paused: int
-    others: int  # of other sessions, of which only numbers are told
+    others: int  # of other sessions: only numbers are told
     ahead: int  # of these, jobs that wait before the last one of this workspace
     later: str = ""  # the work that begins once no job runs
 

@@ -98,7 +98,7 @@ def sentence(found: Tradeoff) -> str:
 
 
 def _margin(data, accuracy) -> np.ndarray:
-    """Return half of the 95 % interval of accuracies over test rows, of which each is right or wrong."""
+    """Return half of the 95 % interval of accuracies over test rows."""
     n_rows, n_true = max(1, np.count_nonzero(np.diff(data.Y_test.indptr))), max(1, data.Y_test.nnz)
     low, high = wilson(accuracy.to_numpy(dtype=np.float64) * n_true / n_rows, np.array(n_rows))
     return (high - low) / 2 * n_rows / n_true

@@ -42,6 +42,6 @@ def navigation():
 
 
 def link(name: str, label: str, **also: str) -> None:
-    # What else the address says is kept by pages.shared.streamlit_fixes.address_fields. If the link said it, too, the
-    # address would say it twice for a moment, which is one more step in the browser's history.
+    # Other fields of the address are kept by pages.shared.streamlit_fixes.address_fields. If the link had them too, the
+    # address would have them twice for a moment: one more step in the browser's history.
     st.page_link(page(name), label=label, icon=f":material/{ICONS[name]}:", query_params=also or None)

@@ -22,7 +22,7 @@ SILENT = "No test row of **{}** has a label, so nothing says how often a predict
 
 @dataclasses.dataclass
 class Ready:
-    """What a page draws: the data set in use, the results that it can show, and the one that it shows."""
+    """The inputs of a page: the data set in use, the results that it can show, and the one that it shows."""
 
     name: str = ""  # of the data set, on pages
     fingerprint: str | None = None  # of the data set: a hash of its content

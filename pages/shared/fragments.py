@@ -59,7 +59,7 @@ def _n_followed() -> int:
 
 
 def _of_page() -> tuple:
-    """Return what decides what the whole page shows: a part that changes it does not show it alone."""
+    """Return the state on which the whole page depends: a part that changes it is not drawn alone."""
     jobs = [record["id"] for record in workspace.get("jobs")]
     sweeps = [(record["key"], record["asked"], record.get("stopped")) for record in workspace.get("sweeps")]
     return view.now(), workspace.get("dataset"), workspace.get("shown"), jobs, sweeps, workspace.has_notice()

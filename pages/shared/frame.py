@@ -1,4 +1,4 @@
-"""What is around every page: the sidebar, messages, and why nothing can be kept."""
+"""The frame of every page: the sidebar, messages, and why nothing can be kept."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Sections of a page in tabs, of which only the open one is computed and drawn: so a page answers quickly.
+"""Sections of a page in tabs. Only the open one is computed and drawn, so a page answers quickly.
 
 The address names the open section, if it is not the first: ``section=Rows``. So a copied address opens the same
 section, and Back and Forward walk through those that were open.
@@ -72,7 +72,7 @@ def _keep_in_address(key, title, first):
 
 
 def opened(page_name: str) -> str:
-    """Return the title of the section of a page that its address names; empty if that is none."""
+    """Return the title of the section of a page that its address names; empty if there is no such section."""
     titles = [title for key, title in st.session_state.get(_LAST, {}).items() if key.split(".")[0] == page_name.lower()]
     return _asked() if _asked() in titles else ""
 

@@ -1,4 +1,4 @@
-"""What has been read from disk and made from it, which all sessions of one server process share.
+"""Values read or computed once, which all sessions of a server process share.
 
 Values from here are shared objects: read them, never change them.
 """

@@ -4,7 +4,7 @@ from pages.shared import addresses
 
 # Texts of figures have the page's own ink, but for white and black ones on marks: Streamlit's grey is too pale (3.7 to
 # 1). They are measured and saved in a wider font of the system, so names at an axis are set closer, and nothing is cut.
-# What is chosen in a multiselect, tabs on a phone and texts of buttons go on in the next line. A chosen pill, an open
+# Choices in a multiselect, tabs on a phone and texts of buttons go on in the next line. A chosen pill, an open
 # section and the like have the colour of text: in dark, the theme's blue is too dark to read (3.8 to 1). Cards are a
 # grid of equal columns: at most five, and three for six. Messages come at the bottom: at the top they would lie on the
 # first sentence. Where a table cannot be pointed at, its toolbar stands above it; while columns follow at its right, it

@@ -221,7 +221,7 @@ def elsewhere() -> list:
 
 
 def facts() -> list:
-    """Return what decides which sweeps are shown, and with which buttons."""
+    """Return the state of the sweeps, on which the lines and their buttons depend."""
     return [(record["key"], is_paused(record)) for record in running()]
 
 

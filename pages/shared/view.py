@@ -1,4 +1,4 @@
-"""What a tab looks at is what its address says: ``at=data-1a2b3c4d.result-5e6f7a8b.row-17.label-3``.
+"""The view of a tab is its address: ``at=data-1a2b3c4d.result-5e6f7a8b.row-17.label-3``.
 
 So a copied address shows the same, a reload too, and Back and Forward walk through what was looked at. What is not in
 the address is not part of what is looked at: it has its default. Pages read :func:`now` and change it with
@@ -26,7 +26,7 @@ UNKNOWN = "This workspace does not have the {what} of the link, so it shows what
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """What a tab looks at; None stands for what a page shows at first."""
+    """The view of a tab; None stands for the default of a page."""
 
     data: str = ""  # beginning of the data set's fingerprint; empty: the data set of a new workspace
     result: str = ""  # beginning of the key of the run; empty: the newest
@@ -65,7 +65,7 @@ class View:
 DEFAULTS = {field.name: field.default for field in dataclasses.fields(View)}
 NAMES = tuple(DEFAULTS)
 _OF_TREE = ("node", "top")
-# What belongs to a field: it is forgotten when the field gets another value.
+# Fields that belong to another one: they are forgotten when it gets another value.
 OF = {"data": set(NAMES) - {"data", "levels", "most", "children", "positive"}}
 OF |= {
     "result": ("tree", *_OF_TREE, "file", "given"),
@@ -79,7 +79,7 @@ OF |= {
 
 @functools.lru_cache(maxsize=1000)
 def parsed(text: str) -> View:
-    """Return the view that an address says; what has not the form of such an address is left out."""
+    """Return the view of an address; invalid parts are left out."""
     text, _, edit = f".{text}".partition(".edit-")
     fields = {}
     for key, digits, name, number in _PART.findall(text):

@@ -1,4 +1,4 @@
-"""One tree, of decision trees as of label trees: its drawing, the way to a node, and the node looked at.
+"""A decision tree or a label tree: its drawing, the path to a node, and the selected node.
 
 A :class:`TreeView` has the nodes of the drawing, and the name, facts, labels and features of a node.
 """

@@ -99,7 +99,7 @@ BAD = {
         "other.csv: row 2, place 2 has a larger score than the place before. Order the labels of a row by their scores"
     ),
     saved(np.savez, labels=[[1]] * 3, scores=[["a"]] * 3): "its scores are of type <U1. Every score has to be a number",
-    saved(np.savez, labels=[[1, 6]] * 3): "the label id 6 is none of those from 0 to 5",
+    saved(np.savez, labels=[[1, 6]] * 3): "the label id 6 is not between 0 and 5",
     saved(np.savez, labels=np.array([[{}]] * 3, object)): "holds Python objects, which are never read",
     saved(sp.save_npz, scores())[:-40]: "damaged or was cut off",
 }

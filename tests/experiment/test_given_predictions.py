@@ -55,7 +55,7 @@ def test_bad_predictions_and_names_are_refused(own_cache, easy):
         experiment.add_predictions(easy, b"0\n" * 59, "other")
     with pytest.raises(ValueError, match="the scores have the shape .*, 3., but there are 12 labels"):
         experiment.add_predictions(easy, np.zeros((60, 3)), "other")
-    with pytest.raises(DatasetFormatError, match="the label id 12 is none of those from 0 to 11"):
+    with pytest.raises(DatasetFormatError, match="the label id 12 is not between 0 and 11"):
         experiment.add_predictions(easy, [[12]] * 60, "other")
     for k in (0, 1001, 10**12):
         with pytest.raises(ValueError, match=f"k must be from 1 to 1000, not {k}"):

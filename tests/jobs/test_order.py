@@ -180,7 +180,7 @@ def test_a_job_waits_until_its_memory_is_free_and_says_so(bounded):
     bounded.free = GB
     job = add(bounded, "large", bytes=3_100_000_000)
     assert job.state == "queued" and job.attempts == 0
-    assert job.words == "Waiting for 3.1 GB of memory, of which 1.0 GB are free"
+    assert job.words == "Waiting for 3.1 GB of memory (1.0 GB free)"
     assert add(bounded, "short", bytes=GB // 2, short=True).result(LONG) == 2
     bounded.free = 4 * GB
     assert job.wait(LONG) and job.state == "done"
@@ -191,7 +191,7 @@ def test_what_running_jobs_may_still_take_is_not_free(bounded, tmp_path):
     first = bounded.submit(work.until, str(tmp_path / "go"), title="first", plan=Plan(bytes=3 * GB))
     second = add(bounded, "second", bytes=3 * GB)
     wait_until(lambda: first.state == "running")
-    assert second.waits_for.startswith("3.0 GB of memory, of which 2.0 GB")
+    assert second.waits_for.startswith("3.0 GB of memory (2.0 GB")
     (tmp_path / "go").touch()
     assert second.wait(LONG) and second.state == "done"
 
@@ -211,7 +211,7 @@ def test_a_job_that_can_never_fit_starts_if_the_user_insists(tmp_path, monkeypat
 def test_a_job_too_large_for_its_container_does_not_start(single, monkeypatch):
     for module in (memory, system):
         monkeypatch.setattr(module, "memory_of_control_groups", lambda: (4 * GB, GB))
-    assert "2.0 GB of memory, of which 1.0 GB" in add(single, "later", bytes=2 * GB).words
+    assert "2.0 GB of memory (1.0 GB" in add(single, "later", bytes=2 * GB).words
     assert "more than the 4.0 GB" in add(single, "never", bytes=5 * GB).words
 
 

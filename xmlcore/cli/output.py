@@ -1,4 +1,4 @@
-"""What commands write: tables, JSON, and progress on stderr."""
+"""Output of commands: tables, JSON, and progress on stderr."""
 
 import json
 import math

@@ -16,7 +16,7 @@ def _in_python(argument: str, value: object = None) -> str:
 
 
 class Fault(NamedTuple):
-    """What is wrong, where, and what to do. No sentence names an argument: each surface calls it in its own way."""
+    """A fault, its place and its remedy. No sentence names an argument: each surface calls it in its own way."""
 
     found: str
     remedy: str = ""

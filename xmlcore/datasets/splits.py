@@ -337,7 +337,7 @@ def split_again(
     test_size : float or int
         The share of test rows, or their number; not used with ``n_folds``.
     n_folds : int, optional
-        Distribute the rows over so many folds, of which one has the test rows.
+        Number of folds over which the rows are distributed; one has the test rows.
     fold : int
         The fold with the test rows, from 0.
     random_state : int

@@ -22,7 +22,7 @@ MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
 
 MOST_LINES = 30  # of jobs
-NAME = 28  # letters of a line of a name beside the bar of a job, of which there are three as a rule
+NAME = 28  # letters in a line of a name beside the bar of a job, usually three lines
 ROOM = 0.35  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
 STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
@@ -131,7 +131,7 @@ def _time_axis(first, last) -> dict:
     ends = first - 0.02 * wide, last + ROOM * wide
     low, high = ((end - midnight).total_seconds() for end in ends)
     step = next((step for step in STEPS[::-1] if high // step - -(-low // step) + 1 >= LEAST_TICKS), STEPS[0])
-    # What stands below a time is said once, where it changes.
+    # The line below a time is written once, where it changes.
     time = "%S\u00a0s\n%H:%M, %-d %b" if step < MINUTE else "%H:%M\n%-d %b" if step < DAY else "%-d %b"
     return {"range": ends, "tick0": midnight, "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
 

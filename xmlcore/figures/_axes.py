@@ -59,7 +59,7 @@ def steps(low: float, high: float, digits=(5, 2, 1)) -> list[float]:
 
 
 def small_looks_small(figure: Figure, whole: float = 100.0) -> None:
-    """Let each axis of a share, of which ``whole`` is all, span a 20th of it and three of its intervals at least."""
+    """Let each axis of shares of ``whole`` span at least a 20th of it and three of its intervals."""
     figure.update_yaxes(nticks=MOST_TICKS)
     drawn: dict[str, list] = {}
     for trace in figure.data:
@@ -141,7 +141,7 @@ def whole_axis(values) -> dict:
 
 
 def name_axis(texts, room: float = 0.7) -> dict:
-    """Return an axis with a text at each place, of which the first is on top, and some room beyond the last ones."""
+    """Return an axis with a text at each place, the first on top, and some room beyond the last one."""
     count = len(texts)
     ticks = {"tickvals": np.arange(count)[::-1], "ticktext": texts}
     return {**ticks, "range": [-room, count - 1 + room], "showgrid": False}

@@ -38,7 +38,7 @@ def line(figure, x, y, name, color, hover, *, mark=None, size=8.0, width=2.0, da
 
 
 def stroke(figure, x, y, color, width=1.5, dash=None, **trace) -> None:
-    """Draw a line without points, of which nothing is said where one points at it."""
+    """Draw a line without points and without hover texts."""
     quiet = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
     figure.add_scatter(x=x, y=y, line={"color": color, "width": width, "dash": dash}, **quiet | trace)
 

@@ -17,7 +17,7 @@ from xmlcore.wording import probability, score
 OBJECTIVE_COLORS = {"J": ink.BLUE, "balance": ink.VERMILION, "class integrity": ink.GREEN, "multi-way": ink.PURPLE}
 OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
 DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
-# What is varied -> the title of the figure, of its axis, and the unit.
+# Parameter that is varied -> the title of the figure, of its axis, and the unit.
 SIZES = {
     "n_trees": ("More trees", "Trees", "trees"),
     "max_nodes": ("Larger trees", "Largest number of nodes in a tree, T_max", "nodes"),

@@ -142,7 +142,7 @@ def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12)
     {Parameters: frame}
         ``pairs`` of :func:`xmlcore.metrics.confusions`, with ``missed_name`` and ``wrong_name``; the first are drawn.
     total : int, optional
-        Number of all pairs, of which the frame may have the first.
+        Number of all pairs; the frame may have only the first ones.
     most : int
         Number of lines, and of columns, that are drawn at most.
     {figure}

@@ -203,7 +203,7 @@ def _axis(values, numbers) -> dict:
 
 
 def _ordered(values) -> list[str]:
-    """Return the texts of values that are not all numbers: first those that are none, as they come, then numbers."""
+    """Return the texts of values that are not all numbers: first the texts, as they come, then the numbers."""
     numbers = {value for value in values if _are_numbers([value])}
     others = dict.fromkeys(_text(value) for value in values if not _are_numbers([value]))
     return [*others, *(_text(value) for value in sorted(numbers))]

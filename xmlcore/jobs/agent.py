@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster does for a job: fetch its inputs, run it in a process of its own, send its result.
+"""A job on a worker of a Dask cluster: fetch its inputs, run it in a process of its own, send its result.
 
 A job runs in a process that this worker starts, by the same :class:`xmlcore.jobs.WorkerPool` as on the machine of the
 queue. So it can be killed without the worker, and its memory is its own. The worker only looks after it: it sends
@@ -161,7 +161,7 @@ def _wait_for_memory(job):
     while needed and (free := memory.available()) is not None and free < needed:
         if time.monotonic() - told > 1.0:  # again and again, as a message may be lost
             told = time.monotonic()
-            detail = f"{wording.size(needed)}, of which {wording.size(free)} are free"
+            detail = f"{wording.size(needed)} ({wording.size(free)} free)"
             job.tell(op="progress", record=worker.record_of("Waiting for memory", detail), log=None)
         job.go_on()
         time.sleep(LOOK)

@@ -32,7 +32,7 @@ LOST = "The worker process ended unexpectedly (out of memory?)"
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known of a job before it runs."""
+    """A job as it is known before it runs: its task, time, memory and parts."""
 
     task: dict | None = None  # as JSON; with one, the job has a record, and can be started again by another program
     seconds: float | None = None  # that it is expected to take, for users
@@ -55,7 +55,7 @@ class JobError(RuntimeError):
 
 
 class Job:
-    """One piece of work, which :meth:`Queue.submit` makes.
+    """A piece of work, which :meth:`Queue.submit` makes.
 
     Its attributes may be read from any thread, and must not be changed.
     """
@@ -122,7 +122,7 @@ class Job:
 
     @property
     def waits_for(self) -> str:
-        """What a waiting job waits for, such as ``"3.1 GB of memory, of which 1.2 GB are free"``; may be empty."""
+        """The reason why a job still waits, such as ``"3.1 GB of memory (1.2 GB free)"``; may be empty."""
         return self._waits_for if self._state == "queued" and self._future is None else ""
 
     @property

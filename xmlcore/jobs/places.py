@@ -77,4 +77,4 @@ def lacks_memory(job, free, running) -> str:
         free -= max(0, other._bytes - max(0, grown))  # it may still take so much
     if job._bytes <= free:
         return ""
-    return f"{wording.size(job._bytes)} of memory, of which {wording.size(max(0, free))} are free"
+    return f"{wording.size(job._bytes)} of memory ({wording.size(max(0, free))} free)"

@@ -108,7 +108,7 @@ class WorkerPool(ThreadPoolExecutor):
 
 
 class _Slot:
-    """One worker process, which is replaced when it has died. The pool's lock protects the slot."""
+    """A worker process, which is replaced when it has died. The pool's lock protects the slot."""
 
     def __init__(self, idle_seconds, niceness):
         self._idle_seconds, self._niceness = idle_seconds, niceness

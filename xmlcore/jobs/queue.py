@@ -297,7 +297,7 @@ class Queue:
         """Start waiting jobs, in their order but unasked ones last, as long as workers and memory are free."""
         held = look_again = False
         for job in sorted(self._line, key=lambda one: one.plan.unasked):
-            # One that ends or fails at once has this method called within it, which may start others of the list.
+            # A job that ends or fails at once calls this method again, which may start others of the list.
             if self._closed or job not in self._line or self.is_paused(job) or not self._has_parts(job):
                 continue
             place = self._place_of(job)
@@ -396,7 +396,7 @@ class Queue:
             self._start_what_can()
 
     def record(self, job: Job) -> None:
-        """Write the record of a job that ends; what the end of the program stops can be started again later."""
+        """Write the record of a job that ends; if the end of the program stops it, it can be started again later."""
         stopped = job._state == "cancelled" and not job._by_user
         self._records.write(
             job, stopped and (self._closed and "interrupted" or job.plan.unasked and "gave way") or None

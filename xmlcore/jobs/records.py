@@ -31,7 +31,7 @@ YEAR_3000 = 32_503_680_000.0  # a record with a later time, in seconds, is damag
 
 @dataclass(frozen=True)
 class PastJob:
-    """What is known of a job from its record."""
+    """A job of the past, as its record describes it."""
 
     # id, key: as of :class:`xmlcore.jobs.Job`
     id: str

@@ -48,7 +48,7 @@ class Arrival:
     """Collects the pieces of an artifact and keeps it in the store of this machine."""
 
     def __init__(self, kind, key, replace=False):
-        store.folder(kind, key)  # raises for a name that is none
+        store.folder(kind, key)  # raises for an invalid name
         self._kind, self._key, self._again = kind, key, replace
         parent = cache_root() / "jobs" / "arriving"
         parent.mkdir(parents=True, exist_ok=True, mode=0o700)

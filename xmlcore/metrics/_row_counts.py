@@ -1,4 +1,4 @@
-"""What every measure of a ranking is computed from: numbers of each row and label, and their sums for resamples.
+"""Counts of each row and label, from which all measures of a ranking are computed, and their sums for resamples.
 
 All measures here are functions of sums over rows. A resample of the rows changes only how often each row counts in
 these sums, so resampling needs the numbers once, and then a matrix product for each block of resamples.
@@ -40,7 +40,7 @@ class Item(NamedTuple):
 
 
 def check_item(measure, k, inv_ps=None, labels=None) -> Item:
-    """Return a measure, by its name or as a function of a user, at k; raise ValueError or TypeError if it is none."""
+    """Return a measure, by its name or as a function of a user, at k; raise ValueError or TypeError for others."""
     k = check_k(k)
     if callable(measure):
         if labels is not None:

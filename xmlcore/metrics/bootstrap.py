@@ -1,7 +1,7 @@
 """Intervals of measures, by drawing the test rows again with replacement; docs/measures.md says what they hold.
 
-They are **percentile** intervals. Macro, weighted and coverage measures are means over the labels that occur, of which
-a resample lacks some: the resampled values are moved so that the interval is around the measured value.
+They are **percentile** intervals. Macro, weighted and coverage measures are means over the labels that occur, and a
+resample lacks some of these: the resampled values are moved so that the interval is around the measured value.
 """
 
 from collections.abc import Sequence

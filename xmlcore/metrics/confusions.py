@@ -17,10 +17,10 @@ ROUNDING = 1e-9  # swaps that differ by less are equal
 
 
 class Confusions(NamedTuple):
-    """What :func:`confusions` returns."""
+    """Result of :func:`confusions`."""
 
     pairs: "DataFrame"  # missed, wrong, swaps, rows, n_missed, n_wrong, row; most swaps first
-    n_pairs: int  # of a missed and a wrong label that some row has, of which ``pairs`` are the first
+    n_pairs: int  # number of all pairs of a missed and a wrong label of some row; ``pairs`` has the first ones
     n_swaps: float  # of all these pairs together
 
 

@@ -1,7 +1,7 @@
 r"""Measures of one predicted class per row; the paper on double sampling defines them (Joshi et al., section 3.2).
 
 An example is a row with one of its true classes: a row with several is an example for each of them, all with the same
-prediction, of which at most one can be right. A row without true classes is no example, one without a prediction wrong.
+prediction, so at most one of them is right. A row without true classes is no example, one without a prediction wrong.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None
         The true classes.
     predictions : Ranking, ndarray, sparse matrix or list
         One class per row: class ids of shape (n,), -1 where there is none; a matrix of booleans with at most one True
-        in a row, as ``predict`` gives; or a ranking or scores, of which the first place counts, in the forms of
+        in a row, as ``predict`` gives; or a ranking or scores, whose first place counts, in the forms of
         :func:`as_ranking`.
     classes : ndarray of bool, shape (L,), or ids, optional
         Only examples of these classes count; all when None.

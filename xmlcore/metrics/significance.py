@@ -193,8 +193,8 @@ def compare_rankings(
 def holm(p_values: ArrayLike) -> np.ndarray:
     """Return p-values corrected for their number by Holm's method.
 
-    If all that are below x after the correction are taken for differences, the probability of taking at least one that
-    is none is at most x.
+    If all comparisons with a corrected p-value below x are called significant, the probability of at least one false
+    discovery is at most x.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ from xmlcore.validation import (
     feature_names,
 )
 
-# What every estimator keeps of its training rows, where there is such a thing.
+# Attributes that every estimator keeps of its training rows, if they exist.
 KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class")
 LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = "label_counts", "n_rows_seen", "one_class"  # of these, in a saved model
 RULE = "rule."  # how the names of a rule's arrays begin there

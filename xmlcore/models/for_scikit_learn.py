@@ -1,4 +1,4 @@
-"""What scikit-learn's tools ask of an estimator, without an import of scikit-learn before one of them is used.
+"""The interface of scikit-learn's estimators; scikit-learn is imported only when its tools are used.
 
 Its BaseEstimator would bring most of this; but to import it doubles the time of importing a model, and takes 125 MiB.
 """

@@ -120,7 +120,7 @@ def counted(Y: sp.csr_array) -> np.ndarray:
 
 
 def labelled_rows(X: sp.csr_array, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Leave out, in place, the rows that have no label; return X, Y and the number of these rows, of which it warns."""
+    """Leave out, in place, the rows that have no label; warn of them, and return X, Y and their number."""
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")
     labelled = np.flatnonzero(np.diff(Y.indptr))

@@ -54,7 +54,7 @@ class ModelNotFoundError(ModelFormatError, FileNotFoundError):
 
 
 def saved_class(name: str, where: str = "it holds") -> type:
-    """Return a class of :data:`SAVED_CLASSES`; raise ModelFormatError if it is none of them."""
+    """Return a class of :data:`SAVED_CLASSES`; raise ModelFormatError for other names."""
     if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"{where} a {name!r:.200}; known are {', '.join(sorted(SAVED_CLASSES))}")
     return getattr(import_module(SAVED_CLASSES[name]), name)

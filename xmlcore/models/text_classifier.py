@@ -325,7 +325,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
 
 
 def _texts_and_labels(X, y, Y) -> tuple:
-    """Return texts and their labels, of which there are as many, or raise ValueError."""
+    """Return texts and their labels; ValueError if there are not as many of both."""
     X, y = check_texts(X), labels_given(y, Y)
     if isinstance(y, (str, bytes)) or not hasattr(y, "__iter__"):
         raise TypeError(f"y is {y!r:.60}: give a list of labels for each text, such as [['art', 'music'], ['law'], []]")

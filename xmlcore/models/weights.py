@@ -76,7 +76,7 @@ def weighed_rows(X, Y, sample_weight, label_weight) -> tuple:
 
 
 def repeated_rows(X, Y, sample_weight, entropy) -> tuple[sp.csr_array, sp.csr_array]:
-    """Return each row as often as its weight says; what is not whole is rounded up or down at random.
+    """Return each row as often as its weight says; fractions are rounded up or down at random.
 
     ``entropy`` returns the seed, and is called if there is anything to round.
     """

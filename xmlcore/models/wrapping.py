@@ -62,7 +62,7 @@ class WrapsModel(MultiLabelModel):
 
     @property
     def rule_(self) -> Rule | None:
-        """What :meth:`xmlcore.decisions.Rule.keep` has kept with the fitted model."""
+        """The rule that :meth:`xmlcore.decisions.Rule.keep` has kept with the fitted model."""
         return self.model_.rule_ if "model_" in vars(self) else None
 
     def size(self) -> dict[str, Any]:

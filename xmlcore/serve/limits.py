@@ -1,4 +1,4 @@
-"""What a request may cost, the error of a request that is refused, and the threads on which requests are worked on."""
+"""Limits of a request, the error of a refused one, and the threads on which requests are worked on."""
 
 import asyncio
 import time

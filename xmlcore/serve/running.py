@@ -24,7 +24,7 @@ BACKLOG = 100  # connections that wait to be accepted; so many are accepted in o
 def listen(host: str = "127.0.0.1", port: int = 8000) -> socket.socket:
     """Return a socket that listens: with the host ``0.0.0.0`` to everyone who can reach it, with port 0 at a free one.
 
-    OSError is raised if the port is in use, or the host is none of this machine.
+    OSError is raised if the port is in use, or this machine has no such host.
     """
     port = check_count(port, "port", 0, 65535)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -88,7 +88,7 @@ class Served:
 
     @cached_property
     def lately(self) -> Watch:
-        """What the rows were like for which the model has decided last."""
+        """The rows for which the model has decided last, for the test of drift."""
         return Watch(LATELY)
 
     @cached_property

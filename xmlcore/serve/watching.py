@@ -1,4 +1,4 @@
-"""What an operator sees of a server: numbers for Prometheus, and a line of JSON for each request."""
+"""Monitoring of a server: numbers for Prometheus, and a line of JSON for each request."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What one run at a time may have, among all processes that share a database: a turn, files, memory.
+"""Holds: names that only one run at a time may have, among all processes that share a database.
 
 Each has a row that names its process. A process that was killed holds nothing any more, which the next one finds out by
 its number and time of start. Of a process on another machine nothing can be found out: see :func:`is_held`.
@@ -16,7 +16,7 @@ _own = set()  # ids of what this process holds
 
 
 class Hold:
-    """What a run of this process holds; :func:`take` makes it."""
+    """A name held by a run of this process; :func:`take` makes it."""
 
     def __init__(self, database, name, about):
         self._database, self._name = database, name

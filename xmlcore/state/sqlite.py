@@ -111,7 +111,7 @@ class Database:
         self._mark(row[-1])
 
     def append(self, table: str, group: str, value: Any, most: int) -> None:
-        """Add a row to those whose keys begin with ``group/``, of which the newest ``most`` are kept."""
+        """Add a row to those whose keys begin with ``group/``, and keep the newest ``most`` of them."""
         with self.change():
             self.put(table, f"{group}/{time.time_ns():020d}-{uuid.uuid4().hex[:6]}", value)
             for row in self.rows(table, f"{group}/")[:-most]:

@@ -169,7 +169,7 @@ def changes() -> str:
         return ""
     found = []
     for kind in kinds:
-        with contextlib.suppress(ValueError):  # a folder of another name is none of ours
+        with contextlib.suppress(ValueError):  # not a folder of ours
             found.append(f"{kind} {changed(kind)}")
     return "\n".join(found)
 

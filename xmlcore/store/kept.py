@@ -1,4 +1,4 @@
-"""What is kept: size, age, last use, what each artifact came from and what depends on it; and pins."""
+"""Inventory of the store: size, age, last use, inputs and dependents of each artifact; and pins."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from xmlcore.system import cache_root
 
 @dataclass(frozen=True, eq=False)
 class Artifact:
-    """What the store knows of an artifact without reading its object."""
+    """Description of an artifact, known without reading its object."""
 
     kind: str
     key: str
@@ -95,7 +95,7 @@ def inventory() -> Inventory:
         name, by = row.key.rsplit("/", 1)
         pins[name].append(by)
     for kind in kinds:
-        with contextlib.suppress(OSError, ValueError):  # a folder of another name is none of ours
+        with contextlib.suppress(OSError, ValueError):  # not a folder of ours
             found += _of_kind(kind, pins)
     return Inventory(found)
 

@@ -29,7 +29,7 @@ _log = logging.getLogger("xmlcore.store")
 
 @dataclass(frozen=True)
 class Removal:
-    """What was removed at a time to make room."""
+    """Artifacts that were removed at once to make room."""
 
     when: float
     # count, bytes: number of artifacts, and their size

@@ -1,4 +1,4 @@
-"""What the store raises; and whether results can be kept: room on the disk, and a folder that can be written to."""
+"""Errors of the store; and whether results can be kept: room on the disk, and a folder that can be written to."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""What a page without a result will look like: small figures of fixed numbers, pale, and called examples."""
+"""Examples for pages without a result: small, pale figures of fixed numbers."""
 
 import functools
 

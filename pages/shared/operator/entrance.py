@@ -1,4 +1,4 @@
-"""What happens before a page is loaded: a visitor without a workspace is given one.
+"""Before a page is loaded: a visitor without a workspace gets one.
 
 With a page come its style, after that of Streamlit, and the names of large parts of Streamlit's program for figures and
 tables, so that the browser fetches them while the user reads.

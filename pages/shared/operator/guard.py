@@ -26,7 +26,7 @@ from pages.shared.operator import accounts, audit, limits
 from pages.shared.streamlit_fixes import websocket
 from pages.shared.workspaces import workspace
 
-# What each answer says beside its content. Addresses of pages name the workspace, so other sites are not told them, and
+# Headers of each answer. Addresses of pages name the workspace, so other sites are not told them, and
 # no other site shows a page within its own.
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -49,7 +49,7 @@ _sessions = OrderedDict()  # Streamlit's id of each session -> _Session
 
 @dataclass
 class _Session:
-    """What is known of a session, and the files that it sends."""
+    """A session, and the files that it sends."""
 
     user: str | None = None
     token: str | None = None  # of the workspace that it has opened; None before it may see pages
@@ -212,7 +212,7 @@ def _name(address):
     """Return the name of the server in an address, in small letters; None if it is no address."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # raises ValueError if it is none
+        _ = parts.port  # raises ValueError for an invalid port
         strange = parts.username is not None or parts.path or parts.query or parts.fragment
         return None if strange or not parts.hostname else parts.hostname.rstrip(".")
     except ValueError:

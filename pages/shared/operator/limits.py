@@ -1,6 +1,6 @@
-"""What one user may take of a server that many share: jobs at once, space on the disk, size of an upload.
+"""Limits of a user on a server that many share: jobs at once, space on the disk, size of an upload.
 
-Each limit is an environment variable, and there is none where it is not set. Without sign-in, a user is a workspace.
+Each limit is an environment variable; without it there is no limit. Without sign-in, a user is a workspace.
 """
 
 import contextlib

@@ -78,7 +78,7 @@ def remember(user: str, token: str) -> None:
 
 
 def _read(user) -> dict:
-    """Return when each workspace of a user was opened; what is damaged is left out."""
+    """Return when each workspace of a user was opened; damaged ones are left out."""
     opened = database().get(TABLE, user, {})
     return {
         token: float(when)

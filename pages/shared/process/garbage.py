@@ -49,7 +49,7 @@ def keep_tidy(ended) -> None:
             if now >= drawn + CALM or now >= since + UNTIDY:
                 tidy, since = drawn, None
                 collect(everything=False)
-        # What belongs to tabs that have been closed becomes garbage when Streamlit no longer waits for them to return.
+        # Objects of closed tabs become garbage when Streamlit no longer waits for them to return.
         elif tidy > whole and now >= tidy + st.get_option("server.disconnectedSessionTTL") + UNTIDY:
             whole = tidy
             collect(everything=True)

@@ -1,4 +1,4 @@
-"""What a server does when it starts and when it ends."""
+"""Starting and ending a server."""
 
 import contextlib
 import importlib
@@ -35,7 +35,7 @@ async def lifespan(app):
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
         opening.daemon = True
         opening.start()
-    # What is written from now on, by threads and worker processes too, is private to this user.
+    # Files written from now on, by threads and worker processes too, are private to this user.
     os.umask(OTHERS)
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
         reading.says_nothing_of_reader

@@ -1,4 +1,4 @@
-"""What pages need first is read in the background, so that they open quickly."""
+"""Reading ahead: the first data of pages are read in the background, so that they open quickly."""
 
 import contextlib
 import importlib

@@ -1,4 +1,4 @@
-"""What users do with kept results, given as records: name, tag, archive and delete them, and take their code."""
+"""Changes of kept results, given as records: name, tag, archive and delete them, and take their code."""
 
 import json
 

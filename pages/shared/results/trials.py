@@ -31,7 +31,7 @@ HELP = (
 
 @dataclasses.dataclass(frozen=True)
 class Tried:
-    """What a sweep has found so far; ``result`` is None before it is done, and ``plan`` after."""
+    """The trials of a sweep so far; ``result`` is None before it is done, and ``plan`` after."""
 
     task: Any
     settings: list  # of a kept sweep its own: earlier versions numbered them in the order of the choice
@@ -48,12 +48,12 @@ class Tried:
 
     @functools.cached_property
     def chosen(self) -> list[str]:
-        """What was chosen for settings on automatic, in words, for each line of the table."""
+        """The automatic settings of each line of the table, in words."""
         model, short = self.task.params["model"], settings.short_words
         last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")  # in its last round
         kept = [kept_trial(last.loc[setting, "key"]) for setting in self.table["setting"]]
         values = [{} if one is None else one.chosen for one in kept]
-        # What is the same in all lines is no news beside them, but for the shape of the tree.
+        # Only settings that differ between lines are told, and the shape of the tree.
         news = {name for own in values for name in own if any(own.get(name) != other.get(name) for other in values)}
         told = [{name: value for name, value in one.items() if name in {*news, "max_leaf_labels"}} for one in values]
         return [settings.chosen_words(model, one, of.size, short) if one else "" for one, of in zip(told, kept)]

@@ -1,4 +1,4 @@
-"""What a workspace has, and how it is read: what is damaged in it is left out, and the rest is used."""
+"""The fields of a workspace, and how they are read: damaged parts are left out, and the rest is used."""
 
 import functools
 import sys
@@ -17,7 +17,7 @@ EMPTY = {
     "dataset": None,  # fingerprint in use
     "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
-    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
+    # Known data sets: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
     # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
     # "files", what the user calls the files it was read from, by what they are, and "task", the key of what made it.
     "known": {},
@@ -40,7 +40,7 @@ EMPTY = {
 OWN = {"name": str, "tags": list, "note": str}  # what a user gives a run; tags are texts, and all may be missing
 _JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"  # signs that count as printable, and show nothing
-_LATEST = 4e9  # seconds since 1970: later times are none
+_LATEST = 4e9  # seconds since 1970: later times are invalid
 
 
 def read(token) -> dict | None:

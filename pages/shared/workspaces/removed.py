@@ -1,4 +1,4 @@
-"""What was taken out of a workspace, and bringing it back: one undo, drawn above every page, also after a reload."""
+"""Deletions from a workspace, and their undo, which is offered above every page, also after a reload."""
 
 import time
 from typing import NamedTuple
@@ -16,7 +16,7 @@ FIELDS = ("known", *LISTS, "made", "shown", "widgets", "dataset")  # of the work
 
 
 class Deletion(NamedTuple):
-    """What was removed from a workspace at once: what users call it, entries of the workspace's fields, and when.
+    """A deletion from a workspace: its title for users, the removed entries of the workspace's fields, and its time.
 
     ``aside`` are kinds and names for :func:`xmlcore.store.put_back`, of what was taken from the disk.
     """
@@ -65,7 +65,7 @@ def offer() -> None:
 
 
 def undo() -> None:
-    """Bring back what was removed last; what is listed by now stays as it is."""
+    """Undo the last deletion; entries listed since stay as they are."""
     removal = _last()
     if removal is None:
         return
@@ -103,7 +103,7 @@ def _drop(data, keys):
     for name in (*LISTS, "made"):
         data[name] = [entry for entry in data[name] if _key(entry) not in keys]
     data["shown"] = {name: key for name, key in data["shown"].items() if key not in keys and name not in keys}
-    # What was chosen for one result or data set, such as a decision, has its key as the last word of the name.
+    # A choice for one result or data set, such as a decision, has its key as the last word of the name.
     data["widgets"] = {name: value for name, value in data["widgets"].items() if name.split(" ")[-1] not in keys}
     if data["dataset"] in keys:
         data["dataset"], data["wanted"] = None, None

@@ -123,7 +123,7 @@ def changing():
 
 
 def _end(transaction) -> None:
-    """End the transaction of a change; what it could not write after all waits in memory."""
+    """End the transaction of a change; if it cannot be written, it waits in memory."""
     try:
         transaction.close()
         for key in _written:
@@ -150,6 +150,6 @@ def _is_visit(data) -> bool:
         keys = [entry["key"] if isinstance(entry, dict) else entry[1] for entry in entries]
         unasked = all(data.get("unasked", {}).get(key) is True for key in keys)
         from_catalog = all(entry["source"] == "catalog" for entry in data.get("known", {}).values())
-    except (KeyError, IndexError, TypeError, AttributeError):  # a damaged workspace is none of a mere visit
+    except (KeyError, IndexError, TypeError, AttributeError):  # a damaged workspace was not only visited
         return False
     return unasked and from_catalog and not data.get("sweeps") and not data.get("forms")

@@ -1,4 +1,4 @@
-"""What a tab looks at: each tab of a workspace has its own view.
+"""Views: each tab of a workspace has its own.
 
 The row of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
 own: what another tab chooses does not change it. What is new is shown in every tab: a data set that was put in use when

@@ -156,7 +156,7 @@ def test_a_job_that_does_not_fit_starts_if_the_user_insists(ready, server, held,
     held()
     (job,) = start(ready, server, 1)
     page = ready.go("jobs")
-    assert "of memory, of which 1.0 kB" in page.text() and job.attempts == 0
+    assert "of memory (1.0 kB" in page.text() and job.attempts == 0
     page.press(f"jobs.insist.{job.id}").until(at_rest)
     assert job.state == "done"
 

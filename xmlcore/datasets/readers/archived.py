@@ -15,7 +15,7 @@ _PACKED = (".gz", ".bz2", ".xz")
 _TRAIN = re.compile(r"(^|[^a-z])(train|training|trn)([^a-z]|$)")
 _TEST = re.compile(r"(^|[^a-z])(test|tst)([^a-z]|$)")
 _X, _Y = re.compile(r"(^|[^a-z])x_?xf?\.txt"), re.compile(r"(^|[^a-z])x_?y\.txt")
-# What the names of files with a role have: rows of both parts, row numbers of both, features alone and labels alone
+# Patterns of file names by role: rows of both parts, row numbers of both, features alone and labels alone
 # such as trn_X_Xf.txt and trn_X_Y.txt, and files with a name per line, as the dashboard writes them.
 _PARTS = {"train": [_TRAIN], "test": [_TEST]}
 _SPLIT = {"train_rows": [re.compile(r"tr(ain)?_?split")], "test_rows": [re.compile(r"te?st_?split")]}
@@ -102,7 +102,7 @@ def _shown(name) -> str:
 
 
 def _archive(source):
-    """Open a source as a zip archive; None if it is none, or can be read only once. A file stays where it is."""
+    """Open a source as a zip archive; None for others, or if it can be read only once. A file stays where it is."""
     given = source.given
     again = source.is_path or source.held() is not None
     is_file = isinstance(given, (io.BufferedIOBase, io.RawIOBase)) and given.seekable() and given.tell() == 0

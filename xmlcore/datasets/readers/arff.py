@@ -131,7 +131,7 @@ def _end(count, last) -> str:
 
 
 def _attributes_named(header, names, source) -> list[int]:
-    """Return the numbers of the attributes of these names; raise DatasetFormatError if there are none of some names."""
+    """Return the numbers of the attributes of these names; raise DatasetFormatError if a name is missing."""
     number = {name: i for i, name in enumerate(header.names)}
 
     def place(name):

@@ -63,7 +63,7 @@ class ArffReader(TextReader):
         self._n_filled += int(np.count_nonzero((text > ord(" ")) & (text < ord("{")))) if short else n_rows
         allowed = MANY_ROWS if self.source.bound is None else self._max_bytes // _PER_ROW
         if self._n_rows > allowed and self._n_filled < self._n_rows / 100:
-            found = f"it has {self._n_rows:,} rows, of which all but {self._n_filled:,} or fewer are empty"
+            found = f"it has {self._n_rows:,} rows, but at most {self._n_filled:,} of them are not empty"
             remedy = "Leave the empty rows out. If they are right, allow the memory that they take."
             raise self.source.error(found, remedy, argument="max_bytes", value=_PER_ROW * self._n_rows)
 

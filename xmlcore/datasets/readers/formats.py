@@ -66,7 +66,7 @@ def parse(source: NamedSource, options: ReadOptions, progress=silent) -> Rows:
     if labels is not None and format not in OF_COLUMNS and not is_source(labels):
         found = f"it has no columns, but {str(labels)[:40]} is to be a column, or columns, of labels"
         remedy = (
-            "A table has commas, semicolons, tabs or vertical bars between its cells. Of a file that is none, give "
+            "A table has commas, semicolons, tabs or vertical bars between its cells. For a file of another kind, give "
         )
         raise source.error(found, f"{remedy}the file with the labels, if it has none.", argument="labels")
     return READERS.get(format, xmlc).parse(text, source, options._replace(format=format))
@@ -121,7 +121,7 @@ def recognised(text, source: NamedSource) -> str:
 
 @dataclass(frozen=True)
 class Look:
-    """What the beginning of a file says: of an archive, its training rows."""
+    """A file as its beginning describes it; of an archive, its training rows."""
 
     format: str
     sizes: tuple[int, ...] | None = None  # of an XMLC header: rows, features and, if they are in this file, labels

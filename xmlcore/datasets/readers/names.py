@@ -54,7 +54,7 @@ def read_names(given, field: str, max_bytes: int | None) -> tuple[list[str], Nam
 
 
 class _Refused(Exception):
-    """What is wrong with the XML, other than its syntax."""
+    """The XML is refused for another reason than its syntax."""
 
 
 def xml_label_names(given) -> list[str]:

@@ -243,7 +243,7 @@ def _of_arrays(text, source, n_rows, n_labels, k) -> Ranking:
     if isinstance(given, Ranking):
         _check_best_first(*given, source)
     if ranking.labels.max(initial=-1) >= n_labels:
-        found = f"the label id {ranking.labels.max():,} is none of those from 0 to {n_labels - 1:,}"
+        found = f"the label id {ranking.labels.max():,} is not between 0 and {n_labels - 1:,}"
         raise source.error(found, "Labels have the ids of the data set.")
     return ranking
 

@@ -39,7 +39,7 @@ _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` ne
 # Files that systems put into archives, hidden ones, and those of open documents.
 ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\.(?![./])|~\$|Thumbs\.db$|desktop\.ini$)")
 DAMAGED = "The archive is damaged or was cut off: download or make it again."
-# What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
+# Errors of zipfile for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
 
 
@@ -71,7 +71,7 @@ def telling_name(file_name: str) -> str:
 
 
 class NamedSource:
-    """What a user gave to be read, a path, bytes or a binary file object, and what messages call it."""
+    """A path, bytes or a binary file object to be read, and its name in messages."""
 
     def __init__(self, given, name: str | None = None, max_bytes: int | None = None, unnamed: str = "data"):
         self.given, self.bound = given, max_bytes
@@ -169,7 +169,7 @@ class NamedSource:
 
     @contextmanager
     def archive(self):
-        """Open it as a zip archive, or give None if it is none; a file object stays where it is."""
+        """Open it as a zip archive; None for other files. A file object stays where it is."""
         source, held, archive = self.given, self.held(), None
         if held is not None:
             source = io.BytesIO(held if held[:2] == b"PK" else b"")  # which may copy it

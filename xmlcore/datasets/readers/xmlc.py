@@ -39,7 +39,7 @@ _RULES = {
 
 
 class _Sizes(NamedTuple):
-    """What a file says of its size: -1 rows, and as many columns as there can be, if it says nothing."""
+    """The sizes that a header states; without one, -1 rows and as many columns as there can be."""
 
     n_rows: int = -1
     n_features: int = INT32_MAX
@@ -204,7 +204,7 @@ def _check_not_blank(text, start, n_rows, source, line):
     filled = int(np.count_nonzero(text[start:] > ord(" ")))  # no more rows than this have something in them
     if filled < n_rows / 100:
         has = "the header states" if stated else "it has"
-        found = f"{has} {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
+        found = f"{has} {n_rows:,} rows, but at most {filled:,} of them are not blank"
         raise source.error(found, "Leave the blank rows out, also in the number of rows of a header.", line)
 
 

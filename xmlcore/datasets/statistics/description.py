@@ -207,7 +207,7 @@ def _spread(sizes, train_rows_of_label, test_rows_of_label):
 
 
 class Examination(NamedTuple):
-    """What :func:`examine` returns."""
+    """Result of :func:`examine`."""
 
     summary: dict  # numbers of duplicates, of columns tested and drifted, and of pairs of labels
     duplicates: "DataFrame"

@@ -15,7 +15,7 @@ WIDEST = 4096  # most of the frequent labels among which exclusions are searched
 
 
 class LabelPairs(NamedTuple):
-    """What :func:`label_pairs` returns."""
+    """Result of :func:`label_pairs`."""
 
     pairs: "DataFrame"  # first, second, n_first, n_second, n_both, expected, lift, phi; most frequent label first
     exclusions: "DataFrame"  # the same

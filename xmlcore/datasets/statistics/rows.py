@@ -42,7 +42,7 @@ def _scramble(z):
 
 
 class Duplicates(NamedTuple):
-    """What :func:`duplicates` returns: numbers by name, and a row of a DataFrame for each row with an equal."""
+    """Result of :func:`duplicates`: numbers by name, and a line for each row that has an equal one."""
 
     summary: dict
     rows: "DataFrame"

@@ -1,4 +1,4 @@
-"""What the beginning of a file of documents says: its format, its columns, and which of them are texts and labels."""
+"""Guesses from the beginning of a file of documents: format, columns, and which of them are texts and labels."""
 
 import os
 import re
@@ -65,7 +65,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Guess:
-    """What :func:`guess_columns` returns."""
+    """Result of :func:`guess_columns`."""
 
     format: str
     columns: tuple[str, ...]  # "1", "2", ... if the file has no names
@@ -123,7 +123,7 @@ def guess_columns(
     DatasetFormatError
         The file has no documents that can be read.
     ValueError
-        An argument is none of the allowed values.
+        An argument is not one of the allowed values.
     """
     return look(NamedSource(source, name), Asked(format, encoding, delimiter, quoted, header))[0]
 
@@ -142,7 +142,7 @@ def look(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
 
 
 def _look_at_folder(source, asked):
-    """Return the form and the first documents of a folder or an archive; None if it is none."""
+    """Return the form and the first documents of a folder or an archive; None for others."""
     if asked.format not in ("auto", "folder"):
         return None
     form = RecordForm("folder", ("text", "labels"), encoding=asked.encoding)

@@ -122,7 +122,7 @@ def read_vocabulary(
     Raises
     ------
     DatasetFormatError
-        The file is none of these, or names no subject.
+        The file has another format, or names no subject.
 
     Warns
     -----

@@ -445,7 +445,7 @@ def _grams(words, ngrams) -> list[str]:
 
 
 def _number_of(bits, numbers):
-    """Return a function that gives the feature of an n-gram, None for one that is none."""
+    """Return a function that gives the feature of an n-gram; None for n-grams without a feature."""
     if bits is None:
         return numbers.get
     return functools.lru_cache(maxsize=1 << 20)(functools.partial(_hashed, bits=bits))  # nothing is kept after the call

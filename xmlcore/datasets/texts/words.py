@@ -13,7 +13,7 @@ LONGEST = 1000  # characters of a pattern, at most: compiling a longer one takes
 PIECE = 1 << 12  # characters, at least, between two moments at which other threads may run
 MOST_REPEATS = 10_000  # product of the counts in a pattern, at most: regex writes them out when it compiles one
 SECONDS = 5.0  # that a search may take in a server, while somebody waits for it
-# What the packages re and regex read in different ways: {e<=1} allows errors in regex, and [[:alpha:]] is a class.
+# The packages re and regex differ here: in regex, {e<=1} allows errors, and [[:alpha:]] is a class.
 _READ_DIFFERENTLY = re.compile(r"(?<!\\)(?:\\\\)*(?:(?<!\\N)\{[^}a-z]*+[a-z][^}]*+\}|\[\^?\[:)")
 # Lower case and accents depend on neighbours, but never across a space; words end at each character that is in none.
 _SPACE = re.compile(r"\s", re.ASCII)  # accents "ascii" leave other spaces out
@@ -159,7 +159,7 @@ def _compiled(pattern):
     try:
         if different := _READ_DIFFERENTLY.search(pattern):
             raise re.error(rf"write \{{ and \[ for the brackets in {different[0]!r:.200}")
-        re.compile(pattern)  # so that it is none of those that only regex has
+        re.compile(pattern)  # not one that only regex understands
         if math.prod(max(int(count), 1) for count in re.findall(r"\{(\d+)", pattern)) > MOST_REPEATS:
             raise re.error(f"its counts ask for more than {MOST_REPEATS:,} characters")
         compiled = regex.compile(pattern, regex.VERSION0)

@@ -1,1 +1,1 @@
-"""What all kinds of tasks share: tasks, keeping results, estimates, giving tasks to workers, sweeps."""
+"""Tasks of all kinds: keeping results, estimates, giving tasks to workers, sweeps."""

@@ -1,4 +1,4 @@
-"""What all trainings have in common: an estimator from parameters, its kernels, and how a training is watched."""
+"""Steps of all trainings: an estimator from parameters, its kernels, and measuring time and memory."""
 
 import contextlib
 import time
@@ -41,7 +41,7 @@ def compile_kernels(unfitted) -> float:
 
 @dataclass
 class WatchedTraining:
-    """What is known of a training, which :func:`watched` has seen."""
+    """Time and memory of a training, filled in by :func:`watched`."""
 
     seconds: float = 0.0
     compile_s: float = 0.0  # time of compiling kernels, which is not part of the seconds

@@ -59,7 +59,7 @@ def call(function, *values, name: str):
 
 
 class VectorizerTrial(NamedTuple):
-    """What the settings of a vectoriser give on some texts."""
+    """Result of the settings of a vectoriser on some texts."""
 
     n_features: int
     n_values: int  # that are not 0

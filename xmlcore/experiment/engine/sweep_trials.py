@@ -19,8 +19,8 @@ VALIDATION = Parameter(
     "validation", "Held out", "Share of the training rows.", "float", 0.2,
     minimum=0.0, maximum=1.0, above_minimum=True, below_maximum=True,
 )  # fmt: skip
-# What a model raises for settings that do not go together, or not with the data. Other errors, such as a full memory,
-# say nothing about the settings.
+# Errors of settings that do not go together, or not with the data. Others, such as a full memory, say nothing about
+# the settings.
 _OF_SETTINGS = (ValueError, TypeError, ArithmeticError, NotImplementedError)
 
 

@@ -105,7 +105,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep has done, and what it does next."""
+    """The trials of a sweep: done, running and next."""
 
     trials: list[dict]  # as the lines of :attr:`Sweep.trials`, of the rounds that have begun
     waiting: list[TrainTrial]  # trials of the present round that have no result

@@ -62,7 +62,7 @@ class DamagedResultWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of a task before it runs."""
+    """Estimated time and memory of a task."""
 
     seconds: float | None = None  # that work alike took on this machine; None if none is known
     bytes: int = 0  # peak memory, without the data set and the model that the task reads; 0 if it is small

@@ -25,7 +25,7 @@ class Work(NamedTuple):
 
 
 class Took(NamedTuple):
-    """What work took."""
+    """Time and memory that work took."""
 
     seconds: float
     bytes: int = 0
@@ -49,7 +49,7 @@ def nearest(work: Work) -> Took | None:
 
 
 def add(work: Work, seconds: float, n_bytes: float = 0) -> None:
-    """Keep what work took; what cannot be written is not kept."""
+    """Keep the time and memory of work, unless they cannot be written."""
     if seconds > 0 and work.values > 0:
         with contextlib.suppress(OSError):
             row = {"values": work.values, "settings": dict(work.settings), "seconds": seconds, "bytes": int(n_bytes)}

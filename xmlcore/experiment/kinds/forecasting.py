@@ -15,7 +15,7 @@ WIDEST = 0.1  # a forecast whose interval is wider says too little
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a measure would be with more rows."""
+    """Forecast of a measure for more rows."""
 
     n_rows: float  # number of rows of the forecast
     now: float  # the measure at the largest number of rows that was measured

@@ -1,4 +1,4 @@
-"""What more data would buy: measures on the test rows after training on growing samples of the training rows."""
+"""Learning curves: measures on the test rows after training on growing samples of the training rows."""
 
 import math
 import time

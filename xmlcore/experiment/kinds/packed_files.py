@@ -96,7 +96,7 @@ class OpenModel(Task):
         return "a model from a file"
 
     def about(self):
-        # What is computed with the model belongs to no data set that is kept: it is found by the key of the model.
+        # Results of the model belong to no kept data set: they are found by the key of the model.
         return {"fingerprint": self.key, "dataset": self.dataset_name()}
 
     def work(self):

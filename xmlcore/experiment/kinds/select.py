@@ -156,7 +156,7 @@ def warm_up_selector(method: str, params: dict) -> float:
     Y = [[row % 3] for row in range(24)]
     small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8, "n_scored_rows": 8}
     # The piece "FALS" has all selections, see experiment/warm_up.py.
-    # What these rows do not allow, such as five layers, others may: the selection itself will tell.
+    # Other rows may allow settings that these do not, such as five layers: the selection itself will tell.
     with turn("FALS"), warnings.catch_warnings(action="ignore"), contextlib.suppress(ValueError, FloatingPointError):
         selector(method, params | {name: value for name, value in small.items() if params.get(name) is not None}).fit(
             X, Y

@@ -61,8 +61,8 @@ class Run:
     # "peak_bytes": the most memory of the process in training, with the program and the data; "before_bytes": what it
     # had when the training began. Empty where the system does not tell.
     memory: dict = field(default_factory=dict)
-    # What the labels are worth that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty in runs of
-    # earlier versions, and where another program has made the predictions.
+    # Measures of the labels that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty in runs of
+    # earlier versions, and for external predictions.
     decided: dict = field(default_factory=dict)
     content_hash: str = ""  # of the data set; empty in runs of earlier versions
 

@@ -74,7 +74,7 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
     """Return the tasks of the trees of a training; none for a model that is trained as a whole.
 
-    Trees that would be equal on its ``data``, of which one is trained, are no tasks of their own.
+    Of trees that would be equal on its ``data``, only one is trained.
     """
     model, params = training.params["model"], training.params["params"]
     if trees_asked_for({"n_estimators": 1} | params) == 1:

@@ -1,1 +1,1 @@
-"""What leaves the program: reports, LaTeX, code, and archives of models, results and workspaces."""
+"""Results for others: reports, LaTeX, code, and archives of models and results."""

@@ -36,7 +36,7 @@ USE = archives.Use("run", "bundle of a run", "|".join((PREDICTIONS, CODE, MEASUR
 
 @dataclass(frozen=True)
 class Rerun:
-    """What agrees between a bundle and the same run made again."""
+    """Comparison of a bundle with the same run made again."""
 
     run: Run
     fingerprint: bool  # whether the data set has the same content

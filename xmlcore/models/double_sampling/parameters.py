@@ -130,7 +130,7 @@ PRESETS = {
     "paper": Preset(
         "Paper's",
         "Joshi et al. (NIPS 2017), Table 4: 10 candidates; 1 or 2 examples per label and 5 to 122 adversarial labels, "
-        "by data set, of which 2 and 10 are taken. The paper does not name its distance, its weights of terms and its "
+        "by data set; 2 and 10 are taken here. The paper does not name its distance, its weights of terms and its "
         "classifier: they are xmlcore's choice.",
         {
             "examples_per_class": 2.0, "n_adversarial": 10, "n_candidates": 10, "distance": "cosine",

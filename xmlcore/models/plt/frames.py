@@ -120,7 +120,7 @@ def layout_frame(
     width, rows, depth = (nodes[name].to_numpy(np.int64) for name in ("n_labels", "rows", "depth"))
     start = _starts(tree, width, rows, depth)
     within = (start >= start[top]) & (start < start[top] + width[top]) & (depth >= depth[top])
-    within[: top + 1] = False  # nodes above the top, of which some begin at the same place
+    within[: top + 1] = False  # nodes above the top: some begin at the same place
     within[top] = True
     if depths is not None:
         within &= (depth >= depths[0]) & (depth <= depths[1])

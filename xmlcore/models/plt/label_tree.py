@@ -323,7 +323,7 @@ def _check_leaves(parent, label):
 
 
 def _label_of(item, where, places) -> int:
-    """Return an item of a nested tree as a label, which is none of those in ``places``."""
+    """Return an item of a nested tree as a label that is not yet in ``places``."""
     if isinstance(item, (bool, np.bool_)) or not isinstance(item, (int, np.integer)):
         raise TypeError(f"{item!r:.200} {where} is neither a label id nor a list")
     if not 0 <= item < INT32_MAX:

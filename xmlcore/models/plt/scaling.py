@@ -84,7 +84,7 @@ def _entries(rows, weights):
 
 
 def _parts(ptr) -> list[tuple[int, int]]:
-    """Return blocks of rows with few values, of which temporary arrays are made."""
+    """Return blocks of rows with few values each, so that temporary arrays are small."""
     return row_blocks(ptr.size - 1, max(1, PART * (ptr.size - 1) // max(1, int(ptr[-1]))))
 
 

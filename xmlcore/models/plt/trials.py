@@ -107,7 +107,7 @@ def shape_of_part(shape: dict, n_labels: int, n_drawn: int) -> dict:
 
 
 class TrialResult(NamedTuple):
-    """What a trial has shown: the line of :attr:`LinearModel.chosen_`, its model (None if it failed), hits of rows."""
+    """Result of a trial: the line of :attr:`LinearModel.chosen_`, its model (None if it failed), hits of rows."""
 
     trial: dict[str, Any]
     model: Any

@@ -120,7 +120,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         warn_of_scales(X)
         training = label_networks.PHASE if self.binary else TRAINING
         progress = of_phases(progress, {training: 0.5, SCORING: 0.5})
-        # One thread per matrix product: several would wait for each other, and could round differently.
+        # A single thread per matrix product: several would wait for each other, and could round differently.
         with one_blas_thread(), Workers(self.n_jobs) as workers:
             network = self._train(X, Y, seed, workers, progress)
             check_finite(network)
