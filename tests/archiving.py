@@ -75,3 +75,17 @@ def npz_compressed():
     made = io.BytesIO()
     np.savez_compressed(made, x=np.zeros(10**6))
     return made.getvalue()
+
+
+def workbook(*sheets, **more):
+    """The bytes of a workbook with sheets of these rows; ``more`` are further parts of its archive."""
+    import openpyxl
+
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for rows in sheets:
+        sheet = made.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    made.save(buffer := io.BytesIO())
+    return zipped(members(buffer.getvalue()) | more) if more else buffer.getvalue()

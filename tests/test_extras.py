@@ -14,7 +14,19 @@ from xmlcore import extras
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = PROJECT["optional-dependencies"]
-OF_APP = ("streamlit", "click", "starlette", "uvicorn", "plotly", "pooch", "requests", "pyarrow", "httpx", "altair")
+OF_APP = (
+    "streamlit",
+    "click",
+    "starlette",
+    "uvicorn",
+    "plotly",
+    "pooch",
+    "requests",
+    "pyarrow",
+    "httpx",
+    "altair",
+    "openpyxl",
+)
 
 
 def lines(name):

@@ -9,6 +9,7 @@ EXTRAS = {
     "bars": 'Progress bars (progress="bar") need',
     "cli": "The command line needs",
     "download": "Downloading data sets needs",
+    "excel": "Excel workbooks need",
     "figures": "Figures need",
     "serve": "Serving models over HTTP needs",
 }

@@ -116,6 +116,7 @@ def comes(fingerprint: str, kind: str, **about) -> bool:
     others = f"after {format.count(at, 'other result')}" if at else "in a moment"
     when = others if None in seconds else f"{tasks.takes(sum(seconds))} from now"
     st.markdown(f":material/hourglass_top: {format.bold(left[at].title)} comes by itself, {when}.")
+    st.progress(1 - len(left) / COUNT, f"{COUNT - len(left)} of {COUNT} first results are ready")
     return True
 
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from datasets.fuzzing import check, mutate, mutate_archive
 from datasets.reads import sparse_npz, zip_without_a_name
 
-from tests.archiving import npz
+from tests.archiving import npz, workbook
 from xmlcore.datasets import read_matrix, write_arff
 
 FEW = 150
@@ -103,6 +103,9 @@ def cases(kind):
         plain = [table(X, Y), table(X, Y, ";", ","), table(X, Y, "|"), listing(X, Y), words(X, Y)]
         left_out = {"labels": -4, "leave_out": True}
         return plain, [{"labels": -4}, {"labels": -4}, {"labels": 2}, {"labels": "tags"}, {}, left_out]
+    if kind == "workbook":
+        rows = [[f"f {i}" for i in range(9)] + ["tags"], *([*map(float, row), "a;b"] for row in X.toarray())]
+        return [workbook(rows), workbook(rows, [])], [{"labels": "tags"}, {"labels": -1}, {}]
     if kind == "npz":
         parts = {"X_data": X.data, "X_indices": X.indices, "X_indptr": X.indptr, "X_shape": np.array(X.shape)}
         parts |= {"Y_indices": Y.indices, "Y_indptr": Y.indptr, "Y_shape": np.array(Y.shape)}
@@ -119,7 +122,7 @@ def cases(kind):
     return seeds, [{}, {"format": "arff"}, *({"labels": labels} for labels in (-2, 1, XML, ["tall"])), *broken]
 
 
-KINDS = ("xmlc", "svmlight", "two files", "csv", "npz", "arff")
+KINDS = ("xmlc", "svmlight", "two files", "csv", "workbook", "npz", "arff")
 
 
 @pytest.mark.parametrize("kind", KINDS)

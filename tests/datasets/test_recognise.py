@@ -9,7 +9,7 @@ from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, guess_columns, read_dataset, read_matrix, read_texts, read_vocabulary
 from xmlcore.datasets.readers.sources import telling_name
 
-EXCEL = zipped({"[Content_Types].xml": "<x/>", "xl/workbook.xml": "<x/>"})
+EXCEL = zipped({"[Content_Types].xml": "<x/>", "xl/workbook.bin": "<x/>"})
 MULAN = "it is a Mulan XML file, which names the labels of an ARFF file"
 UNTELLING = ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3", "train.parquet")
 
@@ -17,8 +17,9 @@ UNTELLING = ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_t
 @pytest.mark.parametrize(("content", "what"), [
     (b'{"text": "a"}\n', "it is a JSON file"),
     (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
-    (EXCEL, "it is an Excel workbook"),
-    (b"\xd0\xcf\x11\xe0" + b"\0" * 99, "it is an Excel or Word file of before 2007, not rows of UTF-8 text"),
+    (EXCEL, "it is a binary Excel workbook (.xlsb)"),
+    (b"\xd0\xcf\x11\xe0" + b"\0" * 99,
+     "it is an Excel or Word file of before 2007, or one with a password, not rows of UTF-8 text"),
     (b"\x80\x03]q\x00.", "it is a Python pickle, not rows of UTF-8 text"),
     ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16 text, not rows of UTF-8 text"),
     ("a,b\n1,2\n".encode("utf-32"), "it is UTF-32 text, not rows of UTF-8 text"),

@@ -26,7 +26,7 @@ ENCODINGS = {
     "shift_jis": "Shift JIS (Japanese)",
     "gb18030": "GB 18030 (Chinese)",
 }
-ABOUT = """Documents and their labels: a table (CSV, TSV, Parquet), JSON lines, fastText, or a zip of text files as
+ABOUT = """Documents and their labels: a table (CSV, Excel, Parquet), JSON lines, fastText, or a zip of text files as
 Annif has. One file is enough. Words become features. The texts are kept, and shown wherever a row is shown."""
 FIRST = 1000  # documents that are read for a look
 SHOWN = 5  # documents in the table

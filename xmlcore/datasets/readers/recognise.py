@@ -35,7 +35,7 @@ _NOT_TEXT = {  # first bytes of files that are not text, and what they are, by w
         ((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"), "a MATLAB file"),
         (b"\x89HDF", "an HDF5 file"),
         (NPY, "a NumPy array file"),
-        (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
+        (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007, or one with a password"),
         (b"SQLite format 3\x00", "an SQLite database"),
         (tuple(bytes([0x80, protocol]) for protocol in range(2, 6)), "a Python pickle"),
         ((b"RDX2\n", b"RDX3\n", b"RDA2\n", b"RDA3\n"), "an R workspace (.RData)"),
@@ -90,8 +90,8 @@ def archive_kind(names) -> str | None:
     """Return what a zip archive with files of these names is, if it is a file of a program."""
     if is_npz(names):
         return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
-    if {"xl/workbook.xml", "xl/workbook.bin"} & {*names}:
-        return "an Excel workbook"
+    if "xl/workbook.bin" in names:
+        return "a binary Excel workbook (.xlsb)"
     if "word/document.xml" in names:
         return "a Word document"
     if {"mimetype", "content.xml"} <= {*names}:

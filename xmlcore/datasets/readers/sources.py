@@ -18,6 +18,7 @@ import numpy as np
 
 from xmlcore.archives import BoundedZip
 from xmlcore.datasets.errors import DatasetFormatError, SeveralFilesError, warn
+from xmlcore.datasets.readers import workbook
 from xmlcore.datasets.readers.recognise import NPY, archive_kind, check_text, is_npz
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
@@ -27,7 +28,7 @@ MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in b
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 
 _ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".npy", ".arff")
-_ENDINGS += (".parquet", ".jsonl", ".ndjson", ".json", ".ft")
+_ENDINGS += (".xlsx", ".xlsm", ".parquet", ".jsonl", ".ndjson", ".json", ".ft")
 _COMMON_WORDS = set((
     "train training trn tr test testing tst te data dataset set file upload x y xy input rows txt svm "
     "libsvm csv tsv npz npy arff xf copy new full all"
@@ -326,6 +327,10 @@ def _zip(stream, source, npz):
         if npz and is_npz(names):
             stream.seek(0)
             yield from _chunks(stream)
+            return
+        if workbook.MARK in names:
+            stream.seek(0)
+            yield from workbook.csv_of(stream, source)
             return
         kind = archive_kind(names)
         if kind is not None:

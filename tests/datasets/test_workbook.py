@@ -1,0 +1,56 @@
+"""Excel workbooks are read as CSV is, and errors name rows as the sheet numbers them."""
+
+import datetime
+import sys
+
+import pytest
+
+from tests.archiving import workbook as book
+from xmlcore.datasets import DatasetFormatError, guess_columns, read_dataset, read_matrix, read_texts
+from xmlcore.extras import MissingExtraError
+
+DOCUMENTS = [["text", "labels"], ["the court\nhas decided", "law; crime"], ["a museum", "art"], [None, None], ["7", 2]]
+
+
+def test_texts_and_labels_are_those_of_the_same_csv():
+    texts, labels = read_texts(book(DOCUMENTS, []), labels="labels", separator=";", name="a.xlsx")
+    assert texts == ["the court\nhas decided", "a museum", "7"] and labels == [["law", "crime"], ["art"], ["2"]]
+    guess = guess_columns(book(DOCUMENTS))
+    assert (guess.text, guess.labels, guess.separator) == ("text", "labels", ";")
+
+
+def test_numbers_and_indicators_are_features_and_labels(tmp_path):
+    rows = [["width", "day", "apple", "pear"], [2.5, 3.0, True, False], [None, -1e-7, 0, 1]]
+    X, Y, features, labels = read_matrix(book(rows), labels=-2)
+    assert X.toarray().ravel().tolist() == pytest.approx([2.5, 3, 0, -1e-7]) and features == ["width", "day"]
+    assert Y.toarray().tolist() == [[True, False], [False, True]] and labels == ["apple", "pear"]
+    (tmp_path / "fruit.xlsx").write_bytes(book(rows + [[4, 5, 1, 0]] * 20))
+    data = read_dataset(tmp_path / "fruit.xlsx", labels=-2)
+    assert data.name == "fruit" and data.n_train + data.n_test == 22
+
+
+def test_errors_name_the_row_of_the_sheet():
+    rows = [["a", "b"], [1, 1], [], [datetime.datetime(2020, 1, 2), 0]]
+    with pytest.raises(DatasetFormatError, match="line 4") as caught:
+        read_matrix(book(rows), labels=-1, name="fruit.xlsx")
+    assert caught.value.line == 4 and "2020-01-02" in str(caught.value)
+
+
+@pytest.mark.parametrize(("content", "found"), [
+    (book([["a"]], [[None, 1]]), r"2 sheets with cells \('Sheet', 'Sheet1'\)"),
+    (book([[None, ""]]), "is empty"),
+    (book(DOCUMENTS, **{"xl/worksheets/sheet1.xml": "<worksheet"}), "cannot be read"),
+    (book(DOCUMENTS, **{"xl/workbook.xml": "<x/>"}), "is empty"),
+    (book(DOCUMENTS, **{"xl/sharedStrings.xml": "<sst>" + "<si/>" * 10**5}), "more than 100,000 bytes"),
+])  # fmt: skip
+@pytest.mark.parametrize("read", [read_texts, read_matrix])
+def test_a_workbook_without_one_table_is_refused(content, found, read):
+    with pytest.raises(DatasetFormatError, match=found):
+        read(content, labels="labels", max_bytes=100_000)
+
+
+def test_an_installation_without_openpyxl_says_what_to_install(monkeypatch):
+    content = book(DOCUMENTS)
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"xmlcore\[excel\]"):
+        read_texts(content)
