@@ -11,7 +11,7 @@ from xmlcore.jobs import Queue
 sys.path.insert(0, str(Path(__file__).parent))  # for `import job_functions`, here and in worker processes
 
 import job_functions as work  # noqa: E402
-from watching import start  # noqa: E402
+from watching import LONG, start  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +22,19 @@ def queue(tmp_path_factory):
     queue.shutdown()
 
 
-@pytest.fixture
-def single(tmp_path):
-    """A queue of one worker."""
-    queue = Queue(folder=tmp_path / "records", n_workers=1)
+@pytest.fixture(scope="module")
+def one_worker(tmp_path_factory):
+    queue = Queue(folder=tmp_path_factory.mktemp("records"), n_workers=1)
     yield queue
     queue.shutdown()
+
+
+@pytest.fixture
+def single(one_worker):
+    """A queue of one worker, which tests share: a worker takes a second of processor time to start."""
+    yield one_worker
+    left = [job for job in one_worker.jobs() if job.active]
+    assert all(one_worker.cancel(job.id) and job.wait(LONG) for job in left)
 
 
 @pytest.fixture

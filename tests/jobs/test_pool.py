@@ -157,10 +157,11 @@ print("leaving", flush=True)
 """
 
 
+JOBLIB = "import joblib; joblib.Parallel(2)([joblib.delayed(abs)(1)])"
+
+
 @posix
-@pytest.mark.parametrize(
-    "more", ["", "raise SystemExit(3)", "import joblib; joblib.Parallel(2)([joblib.delayed(abs)(1)])"]
-)
+@pytest.mark.parametrize("more", ["raise SystemExit(3)", pytest.param(JOBLIB, marks=pytest.mark.slow, id="joblib")])
 def test_exit_with_running_jobs_is_quick_and_leaves_no_worker(tmp_path, more):
     script = run_script(tmp_path, LEAVING + more)
     pid = int([script.stdout.readline() for _ in range(3)][1].split()[1])
