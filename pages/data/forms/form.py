@@ -39,7 +39,7 @@ class ChosenFiles:
         return f"{self.form}.{field}.{reconnected.number(self._round)}"
 
     def chosen(self) -> dict:
-        """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
+        """Return the files and the name chosen so far, by input; None for a file that was taken off again."""
         return st.session_state.setdefault(self._before, {})
 
     def file(self, field: str):
@@ -50,13 +50,8 @@ class ChosenFiles:
         return [getattr(self.file(field), "file_id", None) for field in self.fields]
 
     def note(self, field: str) -> None:
-        """Remember the new value of an input, or forget the old value when the input was emptied."""
-        # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
-        value = st.session_state.get(self.key(field))
-        if value is None:
-            self.chosen().pop(field, None)
-        else:
-            self.chosen()[field] = value
+        """Remember the new value of an input; None where the user has removed a file."""
+        self.chosen()[field] = st.session_state.get(self.key(field))
         if field in self.fields:  # what was wrong with other files is not shown any more
             for record, _ in jobs.failed(self.kind):
                 jobs.dismiss(record["id"])
@@ -64,19 +59,20 @@ class ChosenFiles:
 
     def _remember(self) -> None:
         """Note in the workspace which files are chosen and not read, for :meth:`lost`."""
-        files = [self.chosen()[field].name for field in self.fields if field in self.chosen()]
-        workspace.remember(f"{self.form}.unread", files)
+        files = [self.chosen()[field].name for field in self.fields if self.chosen().get(field)]
+        workspace.remember(f"{self.form}.unread", [reconnected.session(), *files])
 
     def _clear(self, field) -> None:
-        self.chosen().pop(field, None)
+        self.chosen()[field] = None
         self._remember()
 
     def lost(self) -> list[str]:
-        """Return the names of files that were chosen in an earlier session and not read, once."""
-        names = workspace.get("widgets").get(f"{self.form}.unread")
+        """Return the names of files that were chosen in an earlier session, which is over, and not read, once."""
+        found = workspace.get("widgets").get(f"{self.form}.unread")
+        session, *names = found if isinstance(found, list) and found else [""]
         first = self._before not in st.session_state
         self.chosen()
-        if not first or not isinstance(names, list) or not names:
+        if not first or not names or reconnected.is_open(session):
             return []
         self._remember()
         return [str(name) for name in names]
@@ -164,8 +160,9 @@ class Form(NamedTuple):
         return bool(jobs.active(self.kind) or jobs.failed(self.kind))
 
     def is_open(self) -> bool:
-        """Return whether the form is in use: files are chosen or read, or were lost."""
-        return any(self.file_ids()) or self.busy()
+        """Return whether the form is in use: files were chosen, also if they are taken off again, or are read."""
+        of = self.chosen
+        return of is not None and not of.chosen().keys().isdisjoint(of.fields) or self.busy()
 
 
 def show(form: Form, *about) -> Request | None:

@@ -23,9 +23,17 @@ def follows_another() -> bool:
     if FOLLOWS not in st.session_state:
         # The names of protocols: that of Streamlit, a token, and the session before, if there was one.
         before = st.context.headers.get("Sec-WebSocket-Protocol", "").split(",")[2:]
-        context = get_script_run_ctx()
-        st.session_state[FOLLOWS] = bool(before and before[0].strip() not in ("", context.session_id))
+        st.session_state[FOLLOWS] = bool(before and before[0].strip() not in ("", session()))
     return st.session_state[FOLLOWS]
+
+
+def session() -> str:
+    return get_script_run_ctx().session_id
+
+
+def is_open(session: str) -> bool:
+    """Return whether a browser's tab has this session now."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
 
 
 def number(key: str) -> int:
@@ -38,9 +46,8 @@ def number(key: str) -> int:
 def empty(key: str, ids) -> None:
     """Have fields for files made anew, and the server forget the files with these ids, which were read."""
     st.session_state[key] += 1
-    context = get_script_run_ctx()
     for file in filter(None, ids if runtime.exists() else ()):
-        runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file)
+        runtime.get_instance().uploaded_file_mgr.remove_file(session(), file)
 
 
 def say(chosen: bool) -> None:
