@@ -20,7 +20,7 @@ MOST = 100  # lines of the table
 MOST_INTERRUPTED = 20  # jobs that are listed with buttons of their own
 CHOSEN = "jobs.ended"
 COLUMNS = {
-    "State": tables.text("State", 120, "Gave way: to another job, as nobody waited for it."),
+    "State": tables.text("State", 120, "Gave way: to other work, as nobody waited for it."),
     "Took": tables.number("Took", 90, help="From its start to its end; of a sweep, the time in which a training ran."),
     "Job": tables.text("Job"),
     "Ended": tables.moments("Ended"),

@@ -164,7 +164,7 @@ def _stop():
     """Stop what nobody asked for; it is begun again if it is wanted again, and its data set is in use."""
     for record in _records():
         if (job := jobs.find(record)) is not None and job.active:
-            job_queue.queue().cancel(record["id"], owner=workspace.token())
+            job_queue.queue().cancel(record["id"], owner=workspace.token(), by_user=False)
             tasks.begin_later(record)
 
 

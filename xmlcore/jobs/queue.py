@@ -404,10 +404,11 @@ class Queue:
 
     # --- stopping ---
 
-    def cancel(self, job_id: str, owner: str | None = None, group: str | None = None) -> bool:
+    def cancel(self, job_id: str, owner: str | None = None, group: str | None = None, *, by_user: bool = True) -> bool:
         """Cancel a job for an owner, or for all, and return whether it stops: it goes on while it has other owners.
 
-        With a group, it goes on, too, while the owner wants it for another group.
+        With a group, it goes on, too, while the owner wants it for another group. One that the program cancels by
+        itself, not the user, gave way.
 
         A job that runs stops at its next progress report, or is killed when the grace period is over.
         """
@@ -428,7 +429,7 @@ class Queue:
                     self._cancel_parts(job, owner)
                     return False
             if not job._cancelling:
-                job._by_user = True
+                job._by_user = by_user
                 self._stop(job, self._grace)
                 self._cancel_parts(job, owner)
             return True

@@ -123,6 +123,8 @@ def test_another_data_set_stops_a_first_result(trains, server, held):
     trains.until(lambda s: not written(s)["jobs"])
     held()
     assert unasked(server)[0].wait(60) and unasked(server)[0].state == "cancelled" and "Stopped" not in trains.text()
+    assert trains.go("jobs").frame("State").set_index("Job")["State"]["Training PLT on api-docs"] == "Gave way"
+    trains.go("data")
     with fields_of(trains) as changed:
         changed |= {"dataset": default, "used": time.time()}
     trains.until(lambda s: len(unasked(server)) > 1)
