@@ -111,7 +111,7 @@ def by_noise(view) -> None:
             )
     with right:
         row_editor.show_moved(view.data, view.model, view.x, noisy, view.k, "explain.noise.labels")
-        _stability(view, gaussian, seed, len(whole))
+        _stability(view, gaussian, seed)
 
 
 def _choose_noise(view):
@@ -127,14 +127,14 @@ def _choose_noise(view):
     return robustness.GaussianNoise(sigma, support), now().draw or 0
 
 
-def _stability(view, gaussian, seed, n_features):
+def _stability(view, gaussian, seed):
     if gaussian.sigma == 0:
         st.caption("σ is 0, so there is no noise and nothing changes.")
         return
     stability = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = stability[["spearman", "overlap"]].mean()
     of = f"without and with noise, mean of {len(stability)} noisy copies"
-    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, n_features, of))
+    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
     st.caption(f"Over these copies, {explaining.range_of_totals(view.attrs, stability['total'])}.")
     file, about = f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
     charts.csv_button("Noisy copies, CSV", stability, file, about)

@@ -104,8 +104,7 @@ def another_result(view, ready) -> None:
     cards = [("Rank of the label", " and ".join(map(str, places)), f"By {view.title}, and by {title}.")]
     if (view.kind == "score") == (raw.attrs["kind"] == "score"):  # else features of one are no features of the other
         found = explain.agreement(view.contributions, other, TOP)
-        n_features = len({*view.contributions["feature"], *other["feature"]})
-        cards += explaining.agreement_cards(found["spearman"], found["overlap"], TOP, n_features, "of both models")
+        cards += explaining.agreement_cards(found["spearman"], found["overlap"], TOP, "of both models")
     tables.cards(cards)
     ends = None
     if raw.attrs["kind"] == view.kind:  # both add up to the same kind of score, so both get the same axis

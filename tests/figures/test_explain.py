@@ -154,6 +154,10 @@ def test_deletion_and_stability_are_means_with_intervals():
     )
     drawn = {t.name: t for t in figures.stability_curves(frame).data if t.mode == "lines+markers"}
     assert [list(trace.y) for trace in drawn.values()] == [[0.5], [0.75]]
+    assert (
+        len(figures.stability_curves(frame.assign(overlap=np.nan)).data)
+        == len(figures.stability_curves(frame).data) / 2
+    )
 
 
 def test_the_legend_of_contributions_is_not_hatched():

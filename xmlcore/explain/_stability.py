@@ -29,8 +29,8 @@ def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
         "spearman": Spearman's rank correlation of |contribution| over the features of both. A feature that one of them
         does not have contributes 0 to it, and equal contributions share their mean rank. It is nan where it is not
         defined: for fewer than two features, or if all contributions of one explanation are equal.
-        "overlap": Jaccard index of the n features with the largest |contribution|, without those that contribute 0; 1
-        if neither explanation has any.
+        "overlap": Jaccard index of the n features with the largest |contribution|, without those that contribute 0. It
+        is nan if the two have no more than n features: all are among the first n, whatever they contribute.
     """
     n = check_count(n, "n")
     for name, frame in (("a", a), ("b", b)):
@@ -47,7 +47,7 @@ def _agreement(ids_a, parts_a, ids_b, parts_b, n):
     for side, ids, parts in ((0, ids_a, parts_a), (1, ids_b, parts_b)):
         sizes[side, np.searchsorted(union, ids)] = parts
     top_a, top_b = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
-    overlap = len(top_a & top_b) / len(top_a | top_b) if top_a | top_b else 1.0
+    overlap = np.nan if union.size <= n else len(top_a & top_b) / len(top_a | top_b) if top_a | top_b else 1.0
     return {"spearman": rank_correlation(*sizes), "overlap": float(overlap)}
 
 

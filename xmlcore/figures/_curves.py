@@ -184,8 +184,9 @@ def stability_curves(frame: pd.DataFrame) -> Figure:
         ("spearman", "Spearman’s rank correlation", ink.BLUE, "circle"),
         ("overlap", "overlap of the top features", ink.VERMILION, "square"),
     ):
-        means = mean_intervals(per_row.groupby("sigma")[column])
-        _add_means(figure, means, column, name, color, mark, f"{name} %{{y:.3f}} at σ = %{{x:~g}}")
+        means = mean_intervals(per_row.dropna(subset=column).groupby("sigma")[column])
+        if len(means):  # rows of few features have no overlap of the top ones
+            _add_means(figure, means, column, name, color, mark, f"{name} %{{y:.3f}} at σ = %{{x:~g}}")
     x = {"title_text": "Noise σ, as a share of the mean size of a value", **spaced_axis(frame["sigma"])}
     draw.axes(figure, x, "Agreement, 1 is the same", showlegend=True)
     return figure

@@ -153,13 +153,13 @@ def label_options(names, ranked, true) -> dict[int, str]:
     return options | {label: f"{cut[name]} – missed" for label, name in options.items() if label not in ranked}
 
 
-def agreement_cards(spearman: float, overlap: float, top: int, n_features: int, of: str) -> list:
-    """Return cards on how alike two explanations of so many features are; ``of`` says which are compared."""
+def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
+    """Return cards on how alike two explanations are; ``of`` says which are compared."""
     order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
     same = f"The {top} features that contribute most {of}: the number of those in both, divided by those in either."
     correlation = ("Rank correlation of features", format.number(spearman), order)
     cards = [correlation, (f"Jaccard index of top {top}", format.number(overlap), same)]
-    return cards[: 1 + (n_features > top)]  # else all features are among the first ones, whatever they contribute
+    return cards[: 1 + math.isfinite(overlap)]  # it is not known where all features are among the first ones
 
 
 def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:

@@ -42,6 +42,7 @@ class Explain(Task):
     """Explain a sample of a kept run's test rows. Inputs: ``run``."""
 
     kind, folder, result, needs = "explanations", "explanations", Explanations, ("run",)
+    version = 2
 
     PARAMETERS = (
         replace(N_ROWS, default=200, optional=False, help="Drawn at random among the test rows with features."),
