@@ -3,6 +3,7 @@
 import difflib
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from xmlcore import __version__
@@ -54,6 +55,16 @@ def _two_digits(value):
 
 
 def percent(share: float) -> str:
+def significant(value: float, digits: int = 3) -> str:
+    """Return a number with at most so many significant digits, and no exponent: ``1,470``, ``12``, ``0.00012``."""
+    return f"{Decimal(f'{value:.{digits}g}'):,f}" if math.isfinite(value) else "–"
+
+
+def p_value(p: float) -> str:
+    """Return a p-value for a sentence: ``p = 0.012``, ``p < 0.001``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN. Only 1 itself is ``100.0 %``."""
     return "–" if not math.isfinite(share) else "above 99.9 %" if 0.9995 <= share < 1 else f"{fixed(100 * share)} %"
 
@@ -81,13 +92,17 @@ def probability(share: float) -> str:
 
 def score(value: float) -> str:
     """Return a score between 0 and 1 with three significant digits, ``0.0123``; only 1 itself is ``1``."""
-    return "–" if not math.isfinite(value) else "above 0.999" if 0.9995 <= value < 1 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return "–"
+    if 0 < value < 1e-5:
+        return "below 0.00001"
+    return "above 0.999" if 0.9995 <= value < 1 else significant(value)
 
 
 def rounded(share: float) -> str:
     """Return a share in percent without decimals, ``34 %``, or with one where it is small or nearly all."""
     if 0 < share < 0.0005:
-        return f"{100 * share:.1g} %"
+        return f"{significant(100 * share, 1)} %"
     if 0.995 <= share < 1:
         return f"{min(100 * share, 99.9):.1f} %"
     return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"

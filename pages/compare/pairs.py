@@ -47,7 +47,7 @@ def _difference(test, a: str, b: str) -> str:
     if not test["p_holm"] >= 0:
         return f"{test['measure']} of {a} and {b} cannot be compared: it is not defined here."
     points, where = 100 * abs(test["difference"]), "above" if test["difference"] > 0 else "below"
-    significant = f"{'' if test['sure'] else 'not '}significant, p = {test['p_holm']:.2g}"
+    significant = f"{'' if test['sure'] else 'not '}significant, {format.p_value(test['p_holm'])}"
     return f"In {test['measure']}, {b} is {points:.1f} points {where} {a} ({significant})."
 
 

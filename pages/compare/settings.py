@@ -120,5 +120,5 @@ def _sentence(frame, measure) -> str:
     significant = "significant" if p < metrics.SURE else "not significant"
     return (
         f"**{format.plain(means.index[0])}** has the best mean rank in {measure} over {len(frame)} data sets, "
-        f"{means.iloc[0]:.2f}: {significant} ({test}'s test, p = {p:.2g})."
+        f"{means.iloc[0]:.2f}: {significant} ({test}'s test, {format.p_value(p)})."
     )

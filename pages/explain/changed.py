@@ -118,7 +118,8 @@ def _choose_noise(view):
     size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
     left, middle, right = st.columns([1, 2, 1], vertical_alignment="bottom")
     key, first = f"explain.sigma {view.run.fingerprint[:8]}", explaining.round_size(0.3 * size)
-    about = f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average."
+    size_said = format.significant(size)
+    about = f"Standard deviation, in the units of the feature values: this row’s are {size_said} on average."
     sigma = fields.real("Noise, σ", 0.0, None, key, first, place=left, help=about)
     support = fields.choice("Features with noise", SUPPORTS, "explain.support", "nonzero", place=middle)
     other = lambda: look(draw=(now().draw or 0) + 1)  # noqa: E731

@@ -252,8 +252,8 @@ def _levels(kind, options, values, scope) -> list[float]:
         widget,
         written(first),
         help=f"Levels, with commas between them. Level 0, without {called(kind)}, is always measured. Feature "
-        f"values of this data set (those that are not 0) have the median size {values.value:.3g}; rows have the median "
-        f"length {values.length:.3g}.",
+        f"values of this data set (those that are not 0) have the median size "
+        f"{format.significant(values.value)}; rows have the median length {format.significant(values.length)}.",
     )
     levels, problem = parse_levels(typed, kind)
     if problem:

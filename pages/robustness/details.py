@@ -153,7 +153,8 @@ def single_rows(ready, compared, settings) -> None:
         return
     own, added = robustness.lengths(X, noisy)
     every = data.n_features
-    lengths = "; ".join(f"row {row:,} has {a:.3g}, what is added {b:.3g}" for row, a, b in zip(chosen, own, added))
+    own, added = map(format.significant, own), map(format.significant, added)
+    lengths = "; ".join(f"row {row:,} has {a}, what is added {b}" for row, a, b in zip(chosen, own, added))
 
     charts.show_figure(
         figures.noisy_features(frame, of, title=f"Feature values at {choices.level_text(settings.kind, level)}"),

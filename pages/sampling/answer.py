@@ -104,7 +104,7 @@ def _of_own_q(view, study, column) -> float:
 def sentence(view, title) -> None:
     name, title = f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
     others = view.model.n_pairs_ / max(1, view.n_copies)
-    learned = f"{format.count(view.n_copies, 'sampled row')}, each against {others:.3g} other labels"
+    learned = f"{format.count(view.n_copies, 'sampled row')}, each against {format.significant(others)} other labels"
     right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
     if not view.data.Y_test.nnz:
         st.markdown(f"{title} learned from {learned}.")

@@ -93,7 +93,7 @@ def _tradeoff(groups, axis) -> Tradeoff:
 def sentence(found: Tradeoff) -> str:
     ends = ((found.at_least, found.least), (found.at_most, found.most))
     least, most = (f"**{format.percent(mean)} at {found.sign} = {value:,.10g}**" for mean, value in ends)
-    time = "" if found.times is None else f", for {found.times:.2g} times the processor time"
+    time = "" if found.times is None else f", for {format.significant(found.times, 2)} times the processor time"
     return f"Micro R@1 is {least} and {most}{time}{', perhaps by chance' if found.by_chance else ''}."
 
 

@@ -57,6 +57,9 @@ def signed(value: float) -> str:
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
+significant, p_value = wording.significant, wording.p_value
+
+
 def number(value: float) -> str:
     """Return a number with two decimals, ``1.23`` or ``−0.45``; ``–`` for NaN."""
     return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
@@ -65,6 +68,8 @@ def number(value: float) -> str:
 def value(number: float) -> str:
     """Return a feature value with at least four significant digits: ``0.5``, ``−12.35``, ``123,457``."""
     written = f"{number:,.0f}" if 999.95 <= abs(number) < 1e15 else f"{number + 0.0:.4g}"  # not "-0"
+    if 1e-9 < abs(number) < 1e-4:
+        written = wording.significant(number, 4)
     return written.replace("-", "−")
 
 

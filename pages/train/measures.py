@@ -170,9 +170,10 @@ def in_words(found: Worst, noun: str) -> str:
     off = f"{100 * found.expected:.1f} points off on average"
     if found.expected <= RIGHT:
         return f"**Right as probabilities**: {off}."
+    low, high = (format.significant(100 * end) for end in (found.low, found.high))
     return (
         f"**{'Too sure' if found.predicted > found.observed else 'Not sure enough'}**: of labels predicted with a "
-        f"{noun} of {100 * found.low:.3g} to {100 * found.high:.3g}\u00a0%, **{100 * found.observed:.0f}\u00a0% are "
+        f"{noun} of {low} to {high}\u00a0%, **{100 * found.observed:.0f}\u00a0% are "
         f"right**. It is {off}."
     )
 

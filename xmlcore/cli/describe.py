@@ -6,6 +6,7 @@ from xmlcore import datasets
 from xmlcore.cli.data import data_options, read
 from xmlcore.cli.output import ProgressLine, as_json, note, table
 from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
+from xmlcore.wording import significant
 
 
 @click.command("describe", cls=DocumentsCommand)
@@ -17,7 +18,7 @@ from xmlcore.cli.parameters import DocumentsCommand, vectorizer_of
 def command(ctx, data, to_json, quiet, **options):
     """Say what is in DATA: a file, the name of a data set of the catalog, or a packed or saved model.
 
-    For example: xmlcore describe train.txt --test test.txt
+    For example: python -m xmlcore describe train.txt --test test.txt
     """
     from xmlcore.models import looks_packed, read_packed
 
@@ -44,4 +45,4 @@ def _words(name) -> str:
 
 
 def _text(value) -> str:
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    return significant(value, 6) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -59,7 +59,8 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     click.echo(f"{model} on {dataset.name}: {dataset.n_train:,} training rows, {dataset.n_test:,} test rows, "
                f"{dataset.n_features:,} features, {dataset.n_labels:,} labels")  # fmt: skip
     measures(values)
-    click.echo(f"Trained in {run.times['fit_s']:.1f} s; {run.times['predict_ms_per_row']:.3g} ms for each test row; "
+    per_row = wording.significant(run.times["predict_ms_per_row"])
+    click.echo(f"Trained in {run.times['fit_s']:.1f} s; {per_row} ms for each test row; "
                f"{wording.size(run.size['model_bytes'])} in memory")  # fmt: skip
     if output is not None:
         click.echo(f"Written to {output}; xmlcore serve {output} puts it behind a URL")

@@ -236,7 +236,7 @@ def difference_in_words(test: Any, a: str, b: str) -> str:
     """Return what a row of :func:`differences`, as ``itertuples`` has it, shows of the run a and the first, b."""
     if not np.isfinite(test.difference) or not np.isfinite(test.p_holm):
         return f"{test.measure} of {a} and {b} is not defined here."
-    by = f"{test.measure}: {wording.points(test.difference, test.low, test.high)}, p = {test.p_holm:.2g}"
+    by = f"{test.measure}: {wording.points(test.difference, test.low, test.high)}, {wording.p_value(test.p_holm)}"
     if not test.sure:
         return f"{a} and {b} do not differ significantly in {by}."
     return f"{a} is significantly {'better' if test.difference > 0 else 'worse'} than {b} in {by}."

@@ -8,7 +8,7 @@ from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import percent_ticks, steps
 from xmlcore.figures._names import apart, short
 from xmlcore.figures._style import Figure, need_columns, new_figure, shade
-from xmlcore.wording import probability
+from xmlcore.wording import probability, significant
 
 SIZE = 20  # width of a square of confusions, in pixels
 FAINT, STRONG = 0.12, 0.6  # opacity of a square without swaps, and of the one with most: its number is read on both
@@ -160,7 +160,7 @@ def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12)
     colors = [shade(ink.VERMILION, opacity) for opacity in FAINT + (STRONG - FAINT) * pairs["swaps"] / largest]
     hovers = [
         f"<b>{short(pair.missed_name, 60)}</b> missed,<br><b>{short(pair.wrong_name, 60)}</b> predicted<br>"
-        f"in {pair.rows:,} of {pair.n_missed:,} rows that miss the first; swaps: {pair.swaps:.3g}"
+        f"in {pair.rows:,} of {pair.n_missed:,} rows that miss the first; swaps: {significant(pair.swaps)}"
         for pair in pairs.itertuples()
     ]
     x, y = (pairs[name].map({label: at for at, label in enumerate(of)}) for name, of in

@@ -2,7 +2,7 @@
 
 import re
 
-from xmlcore.wording import hundredths
+from xmlcore.wording import hundredths, significant
 
 _LOAD = """```python
 from xmlcore import load_model
@@ -97,5 +97,5 @@ def _inline(value) -> str:
     elif isinstance(value, int):
         value = f"{value:,}"
     elif isinstance(value, float):
-        value = f"{value:.6g}"
+        value = significant(value, 6)
     return re.sub(r"([\\`*_\[\]<>|$#])", r"\\\1", " ".join(str(value)[:1000].split()))

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pages.shared import server
+from pages.shared import format, server
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
@@ -46,5 +46,5 @@ def title(name: str) -> str:
     """Return the name of a decision in a table."""
     for kind, title in {CUT: "threshold", PROMISE: "promised recall"}.items():
         if name.startswith(kind):
-            return f"{title} {100 * float(name.removeprefix(kind)):.3g} %"
+            return f"{title} {format.significant(100 * float(name.removeprefix(kind)))} %"
     return name

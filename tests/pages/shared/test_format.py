@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,16 +11,22 @@ from pages.shared import format
 from tests.pages.making import said_plainly
 from xmlcore import wording
 
+PAGES = Path(format.__file__).parents[1]
 WRITTEN = {  # what is written, by function and value
     format.signed: {
         1.234: "+1.23", -0.5: "−0.50", 0.0: "+0.00", 0.00123: "+0.0012", -math.inf: "−∞", math.nan: "–",
     },
     format.value: {
-        0.5: "0.5", -12.3456: "−12.35", 999.96: "1,000", 123456.7: "123,457", -0.0: "0", 1e20: "1e+20",
+        0.5: "0.5", -12.3456: "−12.35", 999.96: "1,000", 123456.7: "123,457", -0.0: "0", 1e20: "1e+20", 1e-5: "0.00001",
     },
     format.percent: {0.1234: "12.3 %", 0.8025: "80.3 %", 0.99951: "above 99.9 %", 1: "100.0 %", math.nan: "–"},
-    wording.score: {0: "0", 0.01234: "0.0123", 0.99951: "above 0.999", 1: "1", math.nan: "–"},
+    wording.score: {
+        0: "0", 1.5e-5: "0.000015", 1e-9: "below 0.00001", 0.01234: "0.0123", 0.99951: "above 0.999", 1: "1",
+        math.nan: "–",
+    },
     wording.hundredths: {0.99996: "99.99", 1: "100.00", None: "–"},
+    wording.significant: {1469.2: "1,470", 99.6: "99.6", 1.2e-5: "0.000012", math.nan: "–"},
+    wording.p_value: {2e-16: "p < 0.001", 0.0123: "p = 0.012", 1.0: "p = 1"},
     format.rough: {0: "0.0 %", 0.0002: "below 0.1 %", 0.00196: "0.2 %"},
     format.probability: {
         0: "0 %", 4.4e-7: "below 0.001 %", 1e-5: "0.001 %", 0.000123456: "0.0123 %", 0.5: "50 %",
@@ -45,6 +52,15 @@ WRITTEN = {  # what is written, by function and value
 def test_numbers_have_telling_digits_and_stay_with_their_unit(write):
     assert {value: said_plainly(write(value)) for value in WRITTEN[write]} == WRITTEN[write]
     assert not any(re.search(r"[0-9] [^0-9]", write(value)) for value in WRITTEN[write])
+
+
+def test_small_shares_have_no_exponent():
+    assert [wording.rounded(share) for share in (2e-7, 0.34)] == ["0.00002 %", "34 %"]
+
+
+def test_no_text_of_a_page_has_a_number_like_1e_plus_02():
+    lines = [line for path in PAGES.rglob("*.py") for line in path.read_text().splitlines()]
+    assert not [line for line in lines if re.search(r":\.[1-3]g\}", line) and "float(f" not in line]
 
 
 def test_names_in_lists_files_and_markdown_are_written_plainly():

@@ -13,6 +13,7 @@ from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
+from xmlcore.wording import duration
 
 SPLIT = (TEST_SIZE, RANDOM_STATE)  # of rows without a test file
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
@@ -140,7 +141,7 @@ class ReadTexts(ReadsFiles):
 def note_on_words(data, seconds: float) -> str:
     """Return a sentence on how many features words became, and in which time."""
     return (
-        f"Words became {data.n_features:,} features in {seconds:.2g} s; a training row has "
+        f"Words became {data.n_features:,} features in {duration(seconds)}; a training row has "
         f"{data.X_train.nnz / data.n_train:.1f} of them on average."
     )
 

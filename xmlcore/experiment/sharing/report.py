@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from xmlcore import __version__, metrics
+from xmlcore import __version__, metrics, wording
 from xmlcore.datasets import load_saved
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.catalog import MODELS
@@ -256,7 +256,7 @@ def _table_of_runs(lines, measure) -> str:
             spread = f" ± {100 * spreads[one][index]:.2f}" if line["n"] > 1 else ""
             cells.append(f"{100 * line[one]:.2f}{spread}" if line[one] == line[one] else "–")
         costs = (line["fit_s"], line["training_bytes"] / 1e6, line["model_bytes"] / 1e6)
-        rows.append([*cells, str(line["n"]), *(f"{cost:.3g}" if cost == cost else "–" for cost in costs)])
+        rows.append([*cells, str(line["n"]), *map(wording.significant, costs)])
     note = (
         '<p class="quiet">± is half of the 95 % interval of the mean over seeds.</p>' if (lines["n"] > 1).any() else ""
     )
@@ -295,10 +295,11 @@ def _ranks(lines, measure, figures) -> str:
     text = f"<h2>Over {len(wide)} data sets</h2>"
     if wide.shape[1] == 2:
         p = float(metrics.wilcoxon(wide).iloc[0, 1])
-        return f"{text}<p>Wilcoxon’s signed-rank test of the two models in {measure}: p = {p:.2g}.</p>"
+        return f"{text}<p>Wilcoxon’s signed-rank test of the two models in {measure}: {wording.p_value(p)}.</p>"
     found = metrics.friedman(wide)
     figure = drawing.critical_difference(found.ranks, found.critical_difference, f"Mean rank in {measure}")
-    test = f"<p>Friedman’s test of the mean ranks in {measure}: p = {found.p_value:.2g}. Bars join models whose ranks"
+    p = wording.p_value(found.p_value)
+    test = f"<p>Friedman’s test of the mean ranks in {measure}: {p}. Bars join models whose ranks"
     return f"{text}{test} Nemenyi’s test does not tell apart.</p>{_figure(figures, figure)}"
 
 

@@ -2,6 +2,7 @@
 
 import html
 
+from xmlcore import wording
 from xmlcore.experiment import side_by_side
 from xmlcore.experiment.kinds.train import Run
 from xmlcore.typing import DataFrame, Dataset
@@ -27,7 +28,8 @@ def of_tests(tests: "DataFrame") -> str:
             by, low, high = (_signed(100 * value, 2) for value in (test.difference, test.low, test.high))
             by = f"<b>{by}</b>" if test.sure else by
             is_known = test.p_holm == test.p_holm
-            cells.append(f"{by}<br><small>{low} to {high}<br>p = {test.p_holm:.2g}</small>" if is_known else "–")
+            p = wording.p_value(test.p_holm)
+            cells.append(f"{by}<br><small>{low} to {high}<br>{p}</small>" if is_known else "–")
         rows.append(cells)
     return table(["Points", *dict.fromkeys(tests["measure"])], rows)
 
