@@ -11,7 +11,7 @@ from pages.compare import settings as settings_part
 from pages.shared import fields, format, sections, server, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures, metrics
+from xmlcore import experiment, figures
 from xmlcore.experiment import side_by_side
 from xmlcore.metrics.buckets import MEANING
 
@@ -165,25 +165,22 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more.",
+        "*Is the difference real?* says more. Bold values are significantly best.",
         key="compare.side",
         of=keys,
     )
 
 
 def _wide(frame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a table with a line per measure, and which of its values are the best of their line."""
+    """Return a table with a line per measure, and which of its values are significantly the best of their line."""
     text = [
         "" if v != v else f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if low == low else f"{100 * v:.2f}"
         for v, low, high in zip(frame["value"], frame["low"], frame["high"])
     ]
-    sign = [-1 if metrics.MEASURES[name].smaller_is_better else 1 for name in frame["measure"]]
     named = frame.assign(text=text, at=frame["measure"].str.replace("@k", "@", regex=False) + frame["k"].astype(str))
-    named["good"] = sign * frame["value"].round(4)
-    wide = named.pivot(index="at", columns="run", values=["text", "good"]).loc[list(dict.fromkeys(named["at"]))]
-    good, shown = (wide[of][list(dict.fromkeys(named["run"]))] for of in ("good", "text"))
-    good = good.reset_index(drop=True).astype(float)
-    return shown.reset_index(names=MEASURE), good.eq(good.max(axis=1), axis=0)
+    wide = named.pivot(index="at", columns="run", values=["text", "best"]).loc[list(dict.fromkeys(named["at"]))]
+    best, shown = (wide[of][list(dict.fromkeys(named["run"]))] for of in ("best", "text"))
+    return shown.reset_index(names=MEASURE), best.reset_index(drop=True).astype(bool)
 
 
 def _settings(keys, names, wanted) -> None:

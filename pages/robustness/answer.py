@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,6 +12,7 @@ from pages.shared import fields, first_results, format, fragments, tables
 from pages.shared.figures import charts, examples
 from pages.shared.results import results
 from xmlcore import figures
+from xmlcore.metrics.calibration import wilson
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 SIGNIFICANT = (
@@ -87,7 +89,15 @@ def losses(measurements) -> None:
         columns["more"] = tables.text(
             "Share lost", None, f"At {at}, significantly larger or smaller than that of {measurements.best}."
         )
-    tables.show(shown, "robustness.kept", columns, best=values == values.max(), first=tuple(columns), most=480)
+    low, high = wilson(values.to_numpy() / 100, shown["run"].map(measurements.n_rows).to_numpy()[:, None])
+    best = pd.DataFrame(leading(low, high), columns=values.columns)
+    tables.show(shown, "robustness.kept", columns, best=best, first=tuple(columns), most=480)
+
+
+def leading(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Return, by column, which of the intervals lies above all others."""
+    others = [np.delete(high, i, axis=0).max(axis=0, initial=-np.inf) for i in range(len(high))]
+    return low > np.array(others)
 
 
 def compared(measurements) -> pd.DataFrame:

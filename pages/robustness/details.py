@@ -96,9 +96,8 @@ def at_one_level(measurements) -> None:
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config, signs = _columns(table, measures, settings.kind, level)
     first = tuple(config)[:5]
-    best = None if shown["run"].nunique() == 1 else shown.groupby("k")[measures].transform("max") == shown[measures]
-    tables.show(shown, "robustness.drops", config, signs=signs, best=best, first=first, most=420)
-    st.caption("Measures in percent" + ("." if best is None else "; the best of each k is bold."))
+    tables.show(shown, "robustness.drops", config, signs=signs, first=first, most=420)
+    st.caption("Measures in percent.")
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", table, f"{measurements.files}-lost", "This table, with intervals")
         about = "Every level, k, repeat, bucket and measure of each result"

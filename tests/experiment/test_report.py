@@ -80,14 +80,14 @@ def test_measures_in_which_most_is_significant_are_drawn():
     assert side_by_side.told(pd.concat([TESTS.assign(sure=False), ahead]))[2] == "nDCG@5", "where the best is behind"
 
 
-def test_latex_marks_the_best_and_the_second_and_escapes_names():
+def test_latex_marks_what_is_significantly_best_and_escapes_names():
     lines = [("a_1 & 50%", 0.6), ("b", 0.7), ("c", 0.69999), ("d", 0.1), ("e", np.nan)]
-    frame = pd.DataFrame([(run, "P@k", 1, v, v - 0.01, v + 0.01) for run, v in lines],
-                         columns=["run", "measure", "k", "value", "low", "high"])  # fmt: skip
+    frame = pd.DataFrame([(run, "P@k", 1, v, v - 0.01, v + 0.01, run == "b") for run, v in lines],
+                         columns=["run", "measure", "k", "value", "low", "high", "best"])  # fmt: skip
     text = experiment.latex_table(frame, caption="50 % of {it}")
     rows = [row.strip() for row in text.splitlines()]
-    assert r"a\_1 \& 50\% & \underline{60.00} \\" in rows
-    assert r"b & \textbf{70.00} \\" in rows and r"c & \textbf{70.00} \\" in rows, "as written they are equal"
+    assert r"a\_1 \& 50\% & 60.00 \\" in rows
+    assert r"b & \textbf{70.00} \\" in rows and r"c & \underline{70.00} \\" in rows, "as written they are equal"
     assert r"d & 10.00 \\" in rows and "e & -- \\\\" in rows
     assert r"& {\scriptsize 69.00--71.00} \\" in rows
     assert r"\caption{50 \% of \{it\}}" in rows and r"\toprule" in rows
@@ -99,9 +99,9 @@ def test_latex_of_many_measures_has_a_row_for_each():
                          columns=["run", "measure", "k", "value"])  # fmt: skip
     rows = [row.strip() for row in experiment.latex_table(frame).splitlines()]
     assert r"\begin{tabular}{lrr}" in rows and r"\% & a & b \\" in rows
-    assert r"P@5 & \underline{60.00} & \textbf{70.00} \\" in rows
+    assert r"P@5 & 60.00 & \underline{70.00} \\" in rows, "of which nothing says that it is significant"
     for loss in ("abandonment", "Hamming loss"):
-        assert rf"{loss}@1 & \textbf{{60.00}} & \underline{{70.00}} \\" in rows
+        assert rf"{loss}@1 & \underline{{60.00}} & 70.00 \\" in rows
     few = experiment.latex_table(frame[frame["k"] <= 3])
     assert r"Model & P@1 & P@2 & P@3 & abandonment@1" in few
 

@@ -106,6 +106,21 @@ def test_several_rankings_have_the_intervals_that_each_has_alone():
     assert not together[0].equals(together[1])
 
 
+def test_best_is_what_leads_each_other_by_more_than_chance():
+    Y = [[0]] * 300
+    right = [np.arange(300) < n for n in (200, 190, 60)]
+    ranked = [np.where(one, 0, 1)[:, None] for one in right]
+    options = {"k": [1], "measures": ["P@k", "abandonment@k"], "n_labels": 2, "best": True}
+
+    def best(rankings):
+        return [table["best"].tolist() for table in metrics.intervals_of_several(Y, rankings, **options)]
+
+    assert best(ranked) == [[True, True], [False, False], [False, False]], "200 rows hold the 190"
+    scattered = np.roll(ranked[1], 150)
+    assert not np.any(best([ranked[0], scattered])), "as many rows speak for either, nearly"
+    assert not np.any(best(ranked[:1])), "there is no other"
+
+
 def test_the_usual_measures_are_those_of_measures():
     true, ranking, weights = case(seed=9)
     Y, ranked = matrices(true, ranking)

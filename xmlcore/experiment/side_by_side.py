@@ -61,15 +61,18 @@ def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame |
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
-    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows."""
+    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows.
+
+    ``best`` says whether a run is significantly better in a measure than each other one.
+    """
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     rankings = [wide(run, max(KS)) for run in runs.values()]
-    frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps)
+    frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps, best=True)
     for number, (name, run) in enumerate(runs.items()):
         measured = frames[number].assign(run=name, model=model_style(run.model, run.params))
         measured.loc[measured["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
         frames[number] = measured
-    return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high"]]
+    return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high", "best"]]
 
 
 def wide(run: "Run", k: int) -> Ranking:

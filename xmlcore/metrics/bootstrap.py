@@ -83,8 +83,13 @@ def intervals_of_several(
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
+    best: bool = False,
 ) -> "list[DataFrame]":
-    """Return what :func:`intervals` does for each of several rankings of the same rows."""
+    """Return what :func:`intervals` does for each of several rankings of the same rows.
+
+    With ``best``, the tables have a column of this name: whether the ranking is significantly better in the measure
+    than each other one, which is so if the interval of the difference, over the same resamples, does not reach 0.
+    """
     n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
     if measures is None:
         measures = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
@@ -99,11 +104,31 @@ def intervals_of_several(
     counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels)
     statistics = [Statistics(of_rows, items) for of_rows in counts]
     resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
-    return [_table(items, of_rows.measured(), values, confidence) for of_rows, values in zip(statistics, resampled)]
+    measured = [of_rows.measured() for of_rows in statistics]
+    tables = [_table(items, *values, confidence) for values in zip(measured, resampled)]
+    if best:
+        leads = _leads(items, measured, resampled, confidence)
+        tables = [table.assign(best=of_one) for table, of_one in zip(tables, leads)]
+    return tables
+
+
+def _leads(items, measured, resampled, confidence) -> np.ndarray:
+    """Return whether each ranking is significantly better than each other: bool, shape (rankings, measures)."""
+    signs = np.array([-1 if item.measure.smaller_is_better else 1 for item in items])
+    centred, leads = _centred(items), np.full((len(measured), len(items)), len(measured) > 1)
+    for a, of_one in enumerate(leads):
+        for b in set(range(len(measured))) - {a}:
+            low, high = interval(measured[a] - measured[b], resampled[a] - resampled[b], confidence, centred)
+            of_one &= np.where(signs > 0, low, -high) > 0
+    return leads
+
+
+def _centred(items) -> np.ndarray:
+    return np.array([item.measure.kind == LABELS for item in items])
 
 
 def _table(items, values, resampled, confidence) -> "DataFrame":
-    low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))
+    low, high = interval(values, resampled, confidence, _centred(items))
     return pd.DataFrame(
         {
             "measure": [item.measure.name for item in items],

@@ -22,7 +22,8 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     Parameters
     ----------
     frame : DataFrame
-        Columns ``run``, ``measure``, ``k``, ``value`` and, for intervals, ``low`` and ``high``, in [0, 1]; see
+        Columns ``run``, ``measure``, ``k``, ``value`` and, for intervals, ``low`` and ``high``, in [0, 1], and
+        ``best``: whether the run is significantly best; see
         :func:`xmlcore.experiment.side_by_side.measures_with_intervals`.
     caption : str
         Text; characters that LaTeX gives a meaning are escaped, as in names.
@@ -33,8 +34,9 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     -------
     str
         A ``table`` with a row per run and a column per measure, in percent; or the other way around, if there are more
-        measures than runs and than fit on a page. As written with these digits, the best value of a measure is bold and
-        the second best underlined; equal values are marked alike. Intervals stand below the values.
+        measures than runs and than fit on a page. As written with these digits, the best value of a measure is
+        underlined, and bold where it is significantly best; equal values are marked alike. Intervals stand below the
+        values.
     """
     digits = check_count(digits, "digits", 0)
     check_frame(frame, ("run", "measure", "k", "value"), "measures_with_intervals")
@@ -66,11 +68,13 @@ def _cells(frame, runs, columns, digits) -> dict:
     for column in columns:
         sign = -1 if metrics.is_smaller_better(column[0]) else 1
         values = [getattr(found.get((run, column)), "value", np.nan) for run in runs]
-        for run, value, rank in zip(runs, values, ranks([sign * value for value in values], digits)):
+        for run, value, is_first in zip(runs, values, highest([sign * value for value in values], digits)):
             line = found.get((run, column))
-            low, high = (getattr(line, end, np.nan) for end in ("low", "high"))
+            low, high, best = (getattr(line, name, np.nan) for name in ("low", "high", "best"))
+            mark = "{}" if not is_first else r"\textbf{{{}}}" if best in (True,) else r"\underline{{{}}}"
             below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}"
-            cells[run, column] = _cell(value, rank, digits), below if np.isfinite([low, high]).all() else ""
+            written = mark.format(f"{100 * value:.{digits}f}") if np.isfinite(value) else "--"
+            cells[run, column] = written, below if np.isfinite([low, high]).all() else ""
     return cells
 
 
@@ -78,18 +82,10 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in str(text))
 
 
-def ranks(values, digits: int) -> list[int]:
-    """Return 1 for the best of the values as they are written, 2 for the second best, 0 for the others."""
+def highest(values, digits: int) -> list[bool]:
+    """Return which of the values, as they are written, is largest."""
     written = [round(100 * value, digits) if np.isfinite(value) else -np.inf for value in values]
-    order = sorted({one for one in written if np.isfinite(one)}, reverse=True)
-    return [order.index(one) + 1 if one in order[:2] else 0 for one in written]
-
-
-def _cell(value, rank, digits) -> str:
-    if not np.isfinite(value):
-        return "--"
-    text = f"{100 * value:.{digits}f}"
-    return {1: rf"\textbf{{{text}}}", 2: rf"\underline{{{text}}}"}.get(rank, text)
+    return [np.isfinite(one) and one == max(written) for one in written]
 
 
 def _row(cells) -> str:

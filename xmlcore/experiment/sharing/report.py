@@ -19,7 +19,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
-from xmlcore.experiment.sharing.latex import ranks
+from xmlcore.experiment.sharing.latex import highest
 from xmlcore.experiment.sharing.report_tables import of_tests, of_two, table
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
@@ -41,7 +41,7 @@ body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color
 .table {{ overflow-x: auto; }} table {{ border-collapse: collapse; margin: 0.5rem 0; font-size: 0.9rem; }}
 th, td {{ border-bottom: 1px solid #d5dbe0; padding: 0.2rem 0.6rem; text-align: right; vertical-align: top; }}
 th:first-child, td:first-child, td.text, th.text {{ text-align: left; }}
-small, .quiet {{ color: #5b6770; }} .second {{ text-decoration: underline; }}
+small, .quiet {{ color: #5b6770; }}
 figure {{ margin: 1rem 0; break-inside: avoid; }}
 </style></head><body>
 <h1>{title}</h1>
@@ -197,6 +197,7 @@ def _part(lines, measure, figures) -> str:
     frame = side_by_side.measures_with_intervals(data, kept)
     text.append(f"<h3>Measures with 95 % intervals over test rows, {len(kept)} of {len(lines)} lines</h3>")
     text.append(_table_of_measures(frame))
+    text.append('<p class="quiet">The best of each measure is underlined, and bold where it is significantly best.</p>')
     drawn = frame[frame["measure"].isin(side_by_side.DRAWN)]
     text.append(_figure(figures, drawing.measures_compared(drawn, f"Measures on {drawn_name}")))
     buckets = side_by_side.buckets_side_by_side(data, kept)
@@ -264,15 +265,15 @@ def _table_of_runs(lines, measure) -> str:
 
 
 def _table_of_measures(frame) -> str:
-    """Return a table of measures with intervals: the best of each bold, the second underlined."""
+    """Return a table of measures with intervals: the best of each underlined, and bold where it is so significantly."""
     names = list(dict.fromkeys(frame["run"]))
     rows = []
     for (measure, k), own in frame.groupby(["measure", "k"], sort=False):
         cells = []
-        for line, rank in zip(own.itertuples(), ranks(own["value"], 2)):
-            text = {1: "<b>{}</b>", 2: '<span class="second">{}</span>'}.get(rank, "{}").format(
-                f"{100 * line.value:.2f}"
-            )
+        sign = -1 if metrics.is_smaller_better(measure) else 1
+        for line, is_first in zip(own.itertuples(), highest(sign * own["value"], 2)):
+            mark = "{}" if not is_first else "<b>{}</b>" if line.best else "<u>{}</u>"
+            text = mark.format(f"{100 * line.value:.2f}")
             ends = f"<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>"
             cells.append(text + ends if line.value == line.value else "–")
         rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
