@@ -10,6 +10,7 @@ from xmlcore import __version__
 from xmlcore.first_use import pd
 
 LONGEST_NAME, LONGEST_LIST = 60, 180  # characters of a name, and of several, that a message has at most
+COMMAND = "python -m xmlcore"  # it runs in a checkout, too, where no script called xmlcore is installed
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"  # a text that is a number to a spreadsheet
 
@@ -54,7 +55,6 @@ def _two_digits(value):
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
-def percent(share: float) -> str:
 def significant(value: float, digits: int = 3) -> str:
     """Return a number with at most so many significant digits, and no exponent: ``1,470``, ``12``, ``0.00012``."""
     return f"{Decimal(f'{value:.{digits}g}'):,f}" if math.isfinite(value) else "–"
@@ -65,6 +65,7 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
+def percent(share: float) -> str:
     """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN. Only 1 itself is ``100.0 %``."""
     return "–" if not math.isfinite(share) else "above 99.9 %" if 0.9995 <= share < 1 else f"{fixed(100 * share)} %"
 

@@ -182,8 +182,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
         _card(server.loaded_by_key("open_model", chosen.key).text)
         return
     st.caption(
-        "A zip file with the model, its names and a card. This page and `load_model` open it; `xmlcore serve` lets "
-        "other programs ask it."
+        "A zip file with the model, its names and a card. This page and `load_model` open it; *Serve it* lets other "
+        "programs ask it."
     )
     params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
     task = experiment.task("pack_model", {"run": chosen.key}, params)

@@ -79,7 +79,7 @@ def test_saving_replaces_a_file_and_leaves_a_folder(model, tmp_path):
 
 def test_the_readme_says_how_to_load_it_without_markup(content):
     text = members(content)["README.md"].decode()
-    assert text.startswith("# A \\| model") and 'load_model("model.zip")' in text and "xmlcore serve" in text
+    assert text.startswith("# A \\| model") and 'load_model("model.zip")' in text and "python -m xmlcore serve" in text
     measures = [{"measure": "P@k", "k": 1, "value": 0.5, "low": 0.4, "high": 0.6}, {"measure": "R@k", "k": 3}, 7]
     text = packed.card_text({"measures": measures, "model": "<b>[x](y)"}, is_text=True, decision="<i>", has_rule=False)
     assert "| measure | at 1 | at 3 |" in text

@@ -25,7 +25,7 @@ def answer(lines, url):
     """What the second line prints, as a shell runs it."""
     serve, *cut, ask = lines.split("\n")
     assert all(line.startswith("# its ") for line in cut)
-    assert serve == "xmlcore serve model.zip" and ask.startswith(HEADER)
+    assert serve == "python -m xmlcore serve model.zip" and ask.startswith(HEADER)
     ask = ask.replace(HEADER, f"curl -sS {url}/")
     found = subprocess.run(["sh", "-c", ask], capture_output=True, text=True, timeout=30, check=True)
     return json.loads(found.stdout)["predictions"][0]
@@ -74,7 +74,7 @@ def test_a_kept_decision_is_asked_for_what_it_predicts():
 def test_without_a_question_an_example_is_asked(of_rows, of_texts):
     for packed, kind in ((of_rows, "row"), (of_texts, "text")):
         serve, example, ask = commands(packed, None, "my model.zip").split("\n")
-        assert serve == "xmlcore serve 'my model.zip'" and example.startswith("# an example")
+        assert serve == "python -m xmlcore serve 'my model.zip'" and example.startswith("# an example")
         sent = json.loads(shlex.split(ask)[-1])[kind]
         assert (sent.split() if kind == "text" else list(sent)) == packed.feature_names[:3]
     with pytest.raises(ValueError, match="rows of features, not texts"):

@@ -6,7 +6,7 @@ import sys
 BAD_INPUT, INTERRUPTED = 2, 130  # exit statuses
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None, program: str = "xmlcore") -> None:
     from xmlcore.extras import MissingExtraError, require
 
     try:
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> None:
     from xmlcore.cli.group import one_line, xmlcore
 
     try:
-        sys.exit(xmlcore.main(args=arguments, prog_name="xmlcore", standalone_mode=False) or 0)
+        sys.exit(xmlcore.main(args=arguments, prog_name=program, standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(BAD_INPUT)

@@ -38,7 +38,7 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
     In the format fasttext they stay texts, in lines with __label__ before each label.
 
     npz and ARFF keep names of features and labels; for the other formats they are written beside TARGET, one in each
-    line. For example: xmlcore convert train.arff train.npz
+    line. For example: python -m xmlcore convert train.arff train.npz
     """
     must_exist(source)
     to = target_format or _BY_ENDING.get(ending_of(target))

@@ -31,7 +31,7 @@ def evaluate(model, data, k, intervals, to_json, quiet, **options):
     rows are measured; but if MODEL was trained on this file, only the rows that were held out then. Propensities are
     those of the rows that MODEL was trained on. For example:
 
-    xmlcore evaluate model.zip train.txt --test test.txt
+    python -m xmlcore evaluate model.zip train.txt --test test.txt
     """
     from xmlcore import experiment
     from xmlcore.models import read_packed
@@ -150,11 +150,11 @@ def decide(model, data, measure, at_most, least, recall, precision, risk, output
     With one file, all its rows are used; but if MODEL was trained on this file, only the rows that were held out then.
     Keep other rows to measure it. For example:
 
-    xmlcore decide model.zip held-out.txt --measure "macro F1@3"
+    python -m xmlcore decide model.zip held-out.txt --measure "macro F1@3"
 
-    xmlcore decide model.zip held-out.txt --measure "micro R" --least "micro P=0.9"
+    python -m xmlcore decide model.zip held-out.txt --measure "micro R" --least "micro P=0.9"
 
-    xmlcore decide model.zip held-out.txt --recall 0.9 -o model-with-promise.zip
+    python -m xmlcore decide model.zip held-out.txt --recall 0.9 -o model-with-promise.zip
     """
     from xmlcore import decisions
     from xmlcore.models import read_packed

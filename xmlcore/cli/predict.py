@@ -40,9 +40,9 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
     CSV has a line for each label of each row, best first: row, rank, label, label_name, score; and after row the id, if
     ROWS has a column of that name. JSON lines have a line for each row. For example:
 
-    xmlcore predict model.zip new.csv -o labels.csv
+    python -m xmlcore predict model.zip new.csv -o labels.csv
 
-    xmlcore predict model.zip --text "A text to label"
+    python -m xmlcore predict model.zip --text "A text to label"
     """
     from xmlcore.models import read_packed
     from xmlcore.models.rules import Watch, decided_ranking, unlike_held_out

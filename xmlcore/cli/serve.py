@@ -40,7 +40,7 @@ PATIENCE = 10  # seconds after which the next reload no longer waits for one tha
 def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, log, to_json):
     """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
 
-    For example: xmlcore serve model.zip, and then
+    For example: python -m xmlcore serve model.zip, and then
 
     curl localhost:8000/predict -H 'Content-Type: application/json' -d '{"text": "some words", "k": 3}'
     """

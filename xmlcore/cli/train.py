@@ -27,9 +27,9 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     DATA is a file, or the name of a data set of the catalog. The results are those of the dashboard and of
     xmlcore.experiment.run with the same settings. For example:
 
-    xmlcore train train.txt --test test.txt --model PLT --n-estimators 3 -o model.zip
+    python -m xmlcore train train.txt --test test.txt --model PLT --n-estimators 3 -o model.zip
 
-    xmlcore train documents.csv --text body --labels topics --min-df 3 -o model.zip
+    python -m xmlcore train documents.csv --text body --labels topics --min-df 3 -o model.zip
     """
     from xmlcore import experiment
     from xmlcore.experiment.kinds.train import run_and_model
@@ -63,4 +63,4 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     click.echo(f"Trained in {run.times['fit_s']:.1f} s; {per_row} ms for each test row; "
                f"{wording.size(run.size['model_bytes'])} in memory")  # fmt: skip
     if output is not None:
-        click.echo(f"Written to {output}; xmlcore serve {output} puts it behind a URL")
+        click.echo(f"Written to {output}; {wording.COMMAND} serve {output} puts it behind a URL")

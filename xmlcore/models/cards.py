@@ -2,7 +2,7 @@
 
 import re
 
-from xmlcore.wording import hundredths, significant
+from xmlcore.wording import COMMAND, hundredths, significant
 
 _LOAD = """```python
 from xmlcore import load_model
@@ -10,8 +10,8 @@ model = load_model("model.zip")  # or what this file is called
 {}
 ```
 
-Or behind a URL: `xmlcore serve model.zip`
-"""
+Or behind a URL: `COMMAND serve model.zip`
+""".replace("COMMAND", COMMAND)
 _ROWS = "model.predict_topk(X, k=5)  # rows with the features of the training data, in the same order"
 _TEXTS = 'model.suggest(["A text to label"], k=5)'
 _DECIDED = """

@@ -16,6 +16,7 @@ from xmlcore.models import PackedModel, read_packed
 from xmlcore.models.rules import Watch, decision_of, drift_told, innermost
 from xmlcore.typing import FilePath, Matrix
 from xmlcore.validation import check_count, check_features
+from xmlcore.wording import COMMAND
 
 LONGEST_TEXT = 300  # characters of a text in a command line
 MOST_VALUES = 50  # features of a row in a command line: those of the largest absolute values
@@ -146,7 +147,7 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
     ``asked`` an example is asked. ValueError if a model that takes rows only is asked for a text.
     """
     k = check_count(k, "k")
-    serve = f"xmlcore serve {shlex.quote(path)}"
+    serve = f"{COMMAND} serve {shlex.quote(path)}"
     if asked is None:
         few = min(packed.n_features, 3)
         row = sp.csr_array((np.ones(few, np.float32), range(few), [0, few]), shape=(1, packed.n_features))

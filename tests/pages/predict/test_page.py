@@ -347,7 +347,7 @@ def test_files_that_do_not_fit_say_why_with_their_names(page):
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     lines = next(code.value for code in page.at.code if code.language == "sh").split("\n")
-    assert lines[0].startswith("xmlcore serve words-PLT-") and lines[0].endswith(".zip")
+    assert lines[0].startswith("python -m xmlcore serve words-PLT-") and lines[0].endswith(".zip")
     x = word_data().X_test[[0]]
     values = {word_data().feature_name(j): value for j, value in zip(x.indices, x.data)}
     sent = json.loads(shlex.split(lines[1])[-1])
