@@ -5,6 +5,7 @@ import pandas as pd
 
 from pages.shared import server, tables
 from xmlcore import experiment
+from xmlcore.figures import cut_apart
 from xmlcore.models.plt import frames
 
 LETTERS = 20  # length of a name with a number of further labels
@@ -28,8 +29,7 @@ def node_name(data, node: int, label: int, first_label: int, n_labels: int, lett
     if label >= 0:
         return data.label_name(label)
     more, first = f" +{n_labels - 1:,}", data.label_name(first_label)
-    room = letters - len(more)
-    return (first if len(first) <= room else first[: room - 1] + "…") + more
+    return cut_apart([first + more], letters)[first + more]
 
 
 def names_on_path(key: str, data, path) -> list[str]:

@@ -140,6 +140,13 @@ def test_differences_that_may_be_chance_are_faint():
     assert points.symbol[0] == "circle-open", "the first, which is not drawn, has the mark of the model"
 
 
+@pytest.mark.parametrize("number", ["+1,238", "12.8 %", "12.8\u00a0%", "(0.31)"])
+def test_no_number_at_the_end_of_a_name_is_cut(number):
+    cut = figures.short(f"implementation of a feature {number}", 16)
+    assert len(cut) == 16 and cut.startswith("imp") and "…" in cut and cut.endswith(f"re {number}")
+    assert figures.short(f"implementation {number}", 9) == "implemen…", "rather no number than a part of one"
+
+
 def test_cut_names_keep_the_words_in_which_they_differ(monkeypatch):
     assert figures.cut_apart(["PLT (Arity 16, Trees 3)", "PLT (Arity 16, Trees 5)"], 20) == {
         "PLT (Arity 16, Trees 3)": "PLT (Arity… Trees 3)", "PLT (Arity 16, Trees 5)": "PLT (Arity… Trees 5)"

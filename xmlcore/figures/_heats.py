@@ -6,7 +6,7 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import percent_ticks, steps
-from xmlcore.figures._names import apart, short
+from xmlcore.figures._names import apart, cut_apart, short
 from xmlcore.figures._style import Figure, need_columns, new_figure, shade
 from xmlcore.wording import probability, significant
 
@@ -109,8 +109,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
 def _plus(name, count, letters=draw.LETTERS) -> str:
     """Return a group's name followed by the number of its other members; only the name is shortened."""
     more = f" +{count - 1:,}" if count > 1 else ""
-    room = letters - len(more)
-    return (name if len(name) <= room else name[: room - 1] + "…") + more
+    return cut_apart([name + more], letters)[name + more]
 
 
 def cooccurrence_heat(frame: pd.DataFrame) -> Figure:

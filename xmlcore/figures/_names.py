@@ -2,11 +2,15 @@
 
 import html
 import os
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
 
 from xmlcore.validation import check_count
+
+LEAST = 5  # letters of a name before its number
+_NUMBER = re.compile(r" [(+−-]?[\d.,]+(?:\s?%)?\)?$")  # at the end of a name: " +45", " 12.8 %", " (0.31)"
 
 
 def short(name: object, letters: int = 20) -> str:
@@ -35,9 +39,18 @@ def cut_apart(names: Iterable[object], letters: int = 20) -> dict[str, str]:
 
 
 def _cut_in_the_middle(names, letters) -> list[str]:
-    end = (letters - 1) // 2
-    begin = letters - 1 - end
-    return [name if len(name) <= letters else f"{name[:begin]}…{name[len(name) - end :]}" for name in names]
+    return [name if len(name) <= letters else _cut_before_its_number(name, letters) for name in names]
+
+
+def _cut_before_its_number(name, letters) -> str:
+    """Return a name that is cut in the middle, with the number at its end as it is, or without it."""
+    number = _NUMBER.search(name)
+    rest, number = (name[: number.start()], number.group()) if number else (name, "")
+    room = letters - len(number)
+    if number and room < LEAST:
+        return f"{rest[: letters - 1]}…"
+    end = (room - 1) // 2
+    return f"{rest[: room - 1 - end]}…{rest[len(rest) - end :]}{number}"
 
 
 def _cut_before_the_difference(names, letters) -> list[str]:
