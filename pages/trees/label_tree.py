@@ -13,11 +13,12 @@ from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.trees import one_tree
 from xmlcore import experiment, figures, store
-from xmlcore.metrics.buckets import label_buckets
 from xmlcore.models.plt import frames
 from xmlcore.models.rows import counted
+from xmlcore.selection.frames import overlap_frame
 
 MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
+MOST_ALIKE = 40  # labels of a flat tree that are compared
 FEATURES = 10  # features drawn for each sign
 LISTED = 200  # nodes in the table at most
 POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first
@@ -91,7 +92,7 @@ class LabelTreeView(one_tree.TreeView):
         one_tree.crumbs(self, int(self.tree.leaf_of_label[label]), "trees.label.path", before)
         if int(self.tree.depth[-1]) < 2:
             with picture:
-                _map(self)
+                _alike(self)
         else:
             _draw(self, label, picture)
 
@@ -202,16 +203,25 @@ def _draw(view, label: int, place) -> None:
         )
 
 
-def _map(view) -> None:
-    """Draw a flat tree as a map of its labels."""
-    rows = np.bincount(view.data.Y_train.indices, minlength=view.data.n_labels)
-    frame = server.label_names(view.run.fingerprint)[["label", "name"]]
-    frame = frame.assign(size=rows[frame["label"]], group=label_buckets(rows)[frame["label"]])
+def _alike(view) -> None:
+    """Draw what the classifiers of the most frequent labels have in common: a flat tree groups no labels."""
+    weights = view.classifiers.weights[view.tree.leaf_of_label]
+    frequent = server.label_names(view.run.fingerprint)["label"].to_numpy()
+    labels = frequent[np.diff(weights.indptr)[frequent] >= FEATURES][:MOST_ALIKE]
+    flat = "The tree has one level: each label has a classifier at the root, and none are grouped."
+    if labels.size < 2:
+        st.caption(flat)
+        return
+    largest = np.array([row.indices[np.argsort(-row.data, kind="stable")[:FEATURES]] for row in weights[labels]])
+    frame = overlap_frame(largest, view.model.n_features_in_, range(labels.size))
+    frame = frame.assign(a=labels[frame["a"]], b=labels[frame["b"]])
+    frame = frame.assign(**{f"{one}_name": tables.label_names(view.data, frame[one]) for one in "ab"})
     charts.show_figure(
-        figures.treemap(frame, "Labels, all children of the root", unit="training rows"),
+        figures.overlap_heat(frame, n_labels=view.tree.n_labels),
         frame,
         f"{view.files}-labels",
-        "Each rectangle is a label, as large as it has training rows.",
+        f"{flat} The {labels.size} most frequent ones are beside those whose classifiers are alike: darker is more "
+        f"of the {FEATURES} features with the largest weights are the same.",
         key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.py
     )
 

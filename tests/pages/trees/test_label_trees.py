@@ -1,5 +1,7 @@
 """The Trees page for a run of PLT: its label trees, opened and used through app.py."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -60,11 +62,15 @@ def test_the_answer_and_the_drawing_have_the_whole_label_tree(page, tree, key):
 
 
 def test_a_tree_of_one_level_draws_as_many_children_as_asked_for(ready):
-    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
+    key = train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
     page = ready.go("trees")
     assert page.metrics()["Depth"] == "1" and "Children of Root: 8 of 8" in titles(page)
-    drawn = next(chart for chart in page.at.get("plotly_chart") if "Labels, all children" in chart.proto.spec)
+    drawn = next(chart for chart in page.at.get("plotly_chart") if "Features in common" in chart.proto.spec)
     assert "trees.whole" in drawn.proto.id, "on a phone, boxes are wide enough for names, as in a drawn tree"
+    nodes, shares = experiment.load_run_model(key).linear_nodes(), numbers(json.loads(drawn.proto.spec)["data"][0]["z"])
+    best = [set(np.argsort(-row)[:10]) for row in nodes.weights[nodes.leaf_of_label].toarray()]
+    expected = sorted(len(a & b) / 10 for a in best for b in best if a is not b)
+    assert sorted(np.ravel(shares)[np.isfinite(np.ravel(shares))]) == pytest.approx(expected)
     assert "Children of Root: 3 of 8" in titles(page.set("trees.children", 3))
     assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
 
