@@ -8,7 +8,7 @@ from pages.shared import format, tables
 from xmlcore import experiment, metrics
 from xmlcore.ranking import Ranking
 
-RIGHT, WRONG = "✓ right", "✗ wrong"
+RIGHT, WRONG = "✓ right", "wrong"  # a cross would look like a label called x
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:

@@ -148,7 +148,7 @@ def label_options(names, ranked, true) -> dict[int, str]:
     options = {label: names.label_name(label) for label in [*ranked, *sorted((true or set()) - set(ranked))]}
     cut = figures.cut_apart(options.values(), OPTION_LETTERS)
     for place, label in enumerate(ranked, 1):
-        right = "" if true is None else " ✓" if label in true else " ✗"
+        right = "" if true is None else ", right" if label in true else ", wrong"
         options[label] = f"{cut[options[label]]} – {format.ordinal(place)}{right}"
     return options | {label: f"{cut[name]} – missed" for label, name in options.items() if label not in ranked}
 

@@ -58,9 +58,9 @@ def test_long_labels_to_choose_from_keep_their_ends_and_differ():
     )
     options = explaining.label_options(names, [1, 2], {0, 2})
     assert list(options) == [1, 2, 0] and len(set(options.values())) == 3
-    assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st ✗" in options[1]
+    assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st, wrong" in options[1]
     assert max(map(len, options.values())) <= 30, "the mark is not cut by a select box of a quarter of the page"
-    assert options[2] == "a – 2nd ✓" and "island – missed" in options[0]
+    assert options[2] == "a – 2nd, right" and "island – missed" in options[0]
 
 
 @pytest.mark.sections("Features of a label")

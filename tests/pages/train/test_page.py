@@ -23,7 +23,7 @@ def test_training_shows_measures_and_predictions(ready, server):
     assert p_at_1 > 80 and f"**{p_at_1:.1f} %** of the 20 test rows" in page.text()
     predicted = page.frame("rank", "name", "correct")
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
-    assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
+    assert set(predicted["correct"]) <= {"✓ right", "wrong"}
     assert {"All predictions, CSV", "Bundle, zip"} <= page.downloads()
     assert any("model = PLT(" in code.value for code in page.at.code)
     assert "**Test row 7**" in page.set("train.row", 7).text()

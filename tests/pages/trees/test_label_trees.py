@@ -192,4 +192,4 @@ def test_rows_and_labels_without_names_or_labels_are_shown(ready):
     table = page.frame("state", "probability", "at")
     assert ((table["factor"] > 99.5) == (table["at"] == "nothing is lost")).all()
     assert (table["depth"].isna() == (table["at"] == "nothing is lost")).all()
-    assert set(page.frame("state", "probability", "at")["state"]) == {"✗ wrong"}
+    assert set(page.frame("state", "probability", "at")["state"]) == {"wrong"}
