@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import wording
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import LEAST_TICKS
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import cut_apart, short, whole
-from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.figures._style import Figure, need_columns, shade
 
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
 LETTERS, LEAST, MOST = 52, 8, 28
@@ -61,8 +61,9 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence
     common = _beginning(names.tolist())
     notes = ", ".join(filter(None, [unit, common and f"names without {whole(common.strip())}"]))
     number = f"%{{value:{',d' if pd.api.types.is_integer_dtype(drawn['size']) else ',.3~r'}}}"
-    figure = new_figure(f"{title} ({notes})" if notes else title, drawn, frame)
-    figure.add_treemap(
+    figure = Drawing(f"{title} ({notes})" if notes else title, drawn, frame)
+    figure.add(
+        "treemap",
         ids=[*(f"group {group}" for group in sizes.index), *(f"part {number}" for number in range(len(drawn)))],
         labels=[*map(whole, sizes.index), *map(_fitted, names.str[len(common) :], letters)],
         hovertext=[whole(name) for name in (*sizes.index, *names)],
@@ -79,11 +80,10 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence
     )
     for group in sizes.index:
         mark = {"color": colors[group], "symbol": "square", "size": 12}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=mark, name=whole(group))
+        figure.add("scatter", x=[None], y=[None], mode="markers", marker=mark, name=whole(group))
     legend, texts = {"itemclick": False, "itemdoubleclick": False}, {"minsize": 11, "mode": "hide"}
     layout = {"margin": {"l": 0, "r": 0, "b": 0}, "height": 380 if len(drawn) <= FEW else 480, "uniformtext": texts}
-    draw.axes(figure, {"visible": False}, {"visible": False}, showlegend=True, legend=legend, **layout)
-    return figure
+    return figure.checked({"visible": False}, {"visible": False}, showlegend=True, legend=legend, **layout)
 
 
 def _beginning(names) -> str:
@@ -111,9 +111,9 @@ def timeline(frame: pd.DataFrame) -> Figure:
     line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
     drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < MOST_LINES]
     firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
-    figure = new_figure("Jobs over time", firsts, len(set(line)))
+    figure = Drawing("Jobs over time", firsts, len(set(line)))
     for trace in _bars(drawn, states):
-        figure.add_bar(orientation="h", **trace)
+        figure.add("bar", orientation="h", **trace)
     names = cut_apart(firsts["name"].unique(), 3 * NAME)
     texts = [whole(names[name], NAME) for name in firsts["name"]]
     of_line = 24 + 12 * max((text.count("<br>") for text in texts), default=0)  # all lines have the same
@@ -121,8 +121,7 @@ def timeline(frame: pd.DataFrame) -> Figure:
     y = {"autorange": "reversed", "tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
     height = 130 + 30 * (len(states) > 1) + len(texts) * of_line + 12 * further
     x = {"type": "date", **_time_axis(drawn["start"].min(), drawn["end"].max())} if len(drawn) else {"type": "date"}
-    draw.axes(figure, x, y, barmode="overlay", showlegend=len(states) > 1, height=height)
-    return figure
+    return figure.checked(x, y, barmode="overlay", showlegend=len(states) > 1, height=height)
 
 
 def _time_axis(first, last) -> dict:
@@ -154,7 +153,7 @@ def _bars(drawn, states):
             # Narrow bars have an edge that can be seen.
             "marker": {"color": color, "line": {"color": color, "width": np.where(narrow[own], 3, 1)}},
             "text": beside[own], "textposition": "outside", "textangle": 0, "constraintext": "none",
-            "cliponaxis": False, "textfont_size": 11,
+            "cliponaxis": False, "textfont": {"size": 11},
             "customdata": [[whole(name), wording.duration(s)] for name, s in zip(part[own], took[own])],
             "hovertemplate": "<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
         }  # fmt: skip
@@ -182,26 +181,26 @@ def label_network(frame: pd.DataFrame) -> Figure:
     order = {label: at for at, label in enumerate(places)}
     pairs = frame[(frame["first"].map(order) < frame["second"].map(order)) & (frame["phi"] > 0)]
     drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(MOST_PAIRS)
-    figure = new_figure("Labels that go together", drawn, pairs)
+    figure = Drawing("Labels that go together", drawn, pairs)
     levels = np.ceil(WIDTHS * drawn["phi"] / drawn["phi"].max()).clip(1, WIDTHS)
     # The strongest last.
-    figure.add_traces([_lines(own, level / WIDTHS, places) for level, own in drawn.groupby(levels)])
+    for level, own in drawn.groupby(levels):
+        _add_lines(figure, own, level / WIDTHS, places)
     rows = labels["n_first"].to_numpy(float)
     sizes = 6 + 12 * np.sqrt(rows / max(rows.max(initial=1), 1))
     about = [[short(row.first_name, 60), row.n_first] for row in labels.itertuples()]
     marker = {"color": ink.VERMILION, "size": sizes, "opacity": 1}
     hover = "<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows"
-    draw.points(figure, np.cos(angle), np.sin(angle), None, marker, hover, customdata=about, showlegend=False)
+    figure.points(np.cos(angle), np.sin(angle), None, marker, hover, customdata=about, showlegend=False)
     for name, (right, up) in zip(labels["first_name"], places.values()):
         place = {"x": 1.08 * right, "y": 1.06 * up, "xanchor": "left" if right > 0 else "right"}
-        figure.add_annotation(text=short(name, BESIDE), font_size=12, showarrow=False, **place)
+        figure.note(short(name, BESIDE), **place, yref=None, yanchor=None)
     x, y = ({"visible": False, "fixedrange": True, "range": [-end, end]} for end in (2.15, 1.12))
-    draw.axes(figure, x, y, height=560, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
-    return figure
+    return figure.checked(x, y, height=560, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
 
 
-def _lines(pairs, strength, places) -> dict:
-    """Return one trace with the lines of pairs that are about as strong, between the places of their labels."""
+def _add_lines(figure, pairs, strength, places) -> None:
+    """Add the lines of pairs that are about as strong, between the places of their labels."""
     curves, hovers = [], []
     t = np.append(np.linspace(0, 1, 25), np.nan)[:, None]  # the last one is the gap between two lines
     for row in pairs.itertuples():
@@ -212,6 +211,5 @@ def _lines(pairs, strength, places) -> dict:
         named = f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b>"
         hovers += [f"{named}<br>phi {row.phi:.2f}; {row.n_both:,} rows with both"] * t.size
     x, y = np.concatenate(curves).T
-    line = {"color": shade(ink.BLUE, round(0.35 + 0.55 * strength, 2)), "width": WIDEST * strength}
-    said = {"customdata": hovers, "hovertemplate": "%{customdata}<extra></extra>", "showlegend": False}
-    return {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, **said}
+    said = {"customdata": hovers, "hovertemplate": "%{customdata}<extra></extra>", "hoverinfo": None}
+    figure.stroke(x, y, shade(ink.BLUE, round(0.35 + 0.55 * strength, 2)), WIDEST * strength, **said)

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pandas as pd
 
-from xmlcore.figures._style import Figure
-
 MOST_POINTS = 5000  # largest number of points that are drawn of a curve
 LEAST_SPAN = 0.05  # of an axis of shares: less is a small difference, whatever else is drawn
 LEAST_TICKS = 3  # numbers on an axis
@@ -58,16 +56,17 @@ def steps(low: float, high: float, digits=(5, 2, 1)) -> list[float]:
     return values
 
 
-def small_looks_small(figure: Figure, whole: float = 100.0) -> None:
+def small_looks_small(figure, whole: float = 100.0) -> None:
     """Let each axis of shares of ``whole`` span at least a 20th of it and three of its intervals."""
-    figure.update_yaxes(nticks=MOST_TICKS)
+    axes = {f"y{panel}": figure.layout.setdefault(f"yaxis{panel}", {}) for panel in figure.panels_at()}
     drawn: dict[str, list] = {}
-    for trace in figure.data:
-        if trace.y is not None and len(trace.y):
-            name = trace.yaxis or "y"
-            drawn.setdefault(figure.layout[f"yaxis{name[1:]}"].matches or name, []).append(_extent(trace))
-    for axis in figure.select_yaxes():
-        extents = np.array(drawn.get(axis.matches or axis.plotly_name.replace("yaxis", "y"), np.empty((0, 3))))
+    for trace in figure.traces:
+        if "y" in trace and len(trace["y"]):
+            name = trace.get("yaxis", "y")
+            drawn.setdefault(axes[name].get("matches", name), []).append(_extent(trace["y"], trace.get("error_y")))
+    for name, axis in axes.items():
+        axis["nticks"] = MOST_TICKS
+        extents = np.array(drawn.get(axis.get("matches", name), np.empty((0, 3))))
         if not np.isfinite(extents).any():
             continue
         low, high, widest = np.nanmin(extents[:, 0]), np.nanmax(extents[:, 1]), np.nanmax(extents[:, 2], initial=0.0)
@@ -76,14 +75,14 @@ def small_looks_small(figure: Figure, whole: float = 100.0) -> None:
             start = (low + high - span) / 2
             if 0 <= low and high <= whole:
                 start = max(0.0, min(start, whole - span))
-            axis.range = [start - 0.04 * span, start + 1.04 * span]
+            axis["range"] = [start - 0.04 * span, start + 1.04 * span]
 
 
-def _extent(trace) -> tuple[float, float, float]:
+def _extent(y, error) -> tuple[float, float, float]:
     """Return the lowest and the highest end of a trace with its intervals, and the width of the widest interval."""
-    y, error = np.asarray(trace.y, dtype=np.float64), trace.error_y
-    over = np.zeros(1) if error.array is None else np.asarray(error.array, dtype=np.float64)
-    below = over if error.arrayminus is None else np.asarray(error.arrayminus, dtype=np.float64)
+    y, error = np.asarray(y, dtype=np.float64), error or {"array": [0.0]}
+    over = np.asarray(error["array"], dtype=np.float64)
+    below = np.asarray(error.get("arrayminus", over), dtype=np.float64)
     if not np.isfinite(y).any():
         return (np.nan,) * 3
     return np.nanmin(y - below), np.nanmax(y + over), np.nanmax(over + below, initial=0.0)

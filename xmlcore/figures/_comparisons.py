@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import wording
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import NEAR, log_ticks, small_looks_small, steps
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short, whole
 from xmlcore.figures._runs import LEGEND, run_colors, run_style, styled_runs, too_many_to_name
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.measures import MORE_MEASURES
 from xmlcore.typing import ArrayLike
@@ -47,42 +47,30 @@ def measures_compared(
     columns = min(2, max(1, len(measures)))
     rows, ks = -(-len(measures) // columns), sorted(frame["k"].unique())
     space = {"horizontal_spacing": 0.1, "vertical_spacing": 0.16, "shared_yaxes": False}
-    figure = draw.panels(new_figure(title, frame), rows, columns, subplot_titles=measures, **space)
+    figure = Drawing(title, frame).panels(rows, columns, measures, **space)
     styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(runs, LEGEND)
     groups = {names: own.sort_values("k") for names, own in frame.groupby(["run", "measure"], sort=False)}
     names = [f"k = {k}" for k in ks]
     ticks = {"tickvals": [*range(len(ks))], "ticktext": names, "range": [-0.5, len(ks) - 0.5], "showgrid": False}
-    traces, layout = [], {"height": 230 * rows + 110 + 22 * len(runs), "showlegend": True}
     for place, measure in enumerate(measures):
-        axis = str(place + 1) if place else ""
+        at = {"row": place // columns + 1, "col": place % columns + 1}
         for number, run in enumerate(runs):
             if (run, measure) in groups:
-                shift = 0.6 * ((number + 0.5) / len(runs) - 0.5)
-                trace = _intervals(groups[run, measure], ks, shift, styles[run], legend[str(run)])
-                traces.append({**trace, "showlegend": place == 0, "xaxis": f"x{axis}", "yaxis": f"y{axis}"})
-        layout |= {f"xaxis{axis}": ticks, f"yaxis{axis}": {"title": {"text": None if place % columns else "Percent"}}}
-    figure.add_traces(traces)  # all at once: Plotly takes several times as long to add each alone
-    figure.update_layout(layout)
-    return figure
+                shift, in_legend = 0.6 * ((number + 0.5) / len(runs) - 0.5), {"showlegend": place == 0, **at}
+                _add_intervals(figure, groups[run, measure], ks, shift, styles[run], legend[str(run)], in_legend)
+        figure.axes(ticks, "" if place % columns else "Percent", **at)
+    return figure.checked(height=230 * rows + 110 + 22 * len(runs), showlegend=True)
 
 
-def _intervals(own, ks, shift, style, name) -> dict:
-    """Return the trace of one run and measure, a point for each k, moved sideways by ``shift``."""
+def _add_intervals(figure, own, ks, shift, style, name, place) -> None:
+    """Add one run and measure, a point for each k, moved sideways by ``shift``."""
     run, measure = own["run"].iloc[0], own["measure"].iloc[0]
     value, low, high = (own[column].to_numpy(float) for column in ("value", "low", "high"))
-    return {
-        "type": "scatter",
-        "x": [ks.index(k) + shift for k in own["k"]],
-        "y": 100 * value,
-        "error_y": {"array": 100 * (high - value), "arrayminus": 100 * (value - low), "thickness": 1.5, "width": 3},
-        "mode": "markers",
-        "name": name,
-        "legendgroup": run,
-        "marker": {**style, "size": 9},
-        "customdata": list(zip(own["k"], 100 * low, 100 * high)),
-        "hovertemplate": f"<b>{whole(run)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
-        " (%{customdata[1]:.2f} to %{customdata[2]:.2f})<extra></extra>",
-    }
+    error = {"array": 100 * (high - value), "arrayminus": 100 * (value - low), "thickness": 1.5, "width": 3}
+    hover = f"<b>{whole(run)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
+    hover += " (%{customdata[1]:.2f} to %{customdata[2]:.2f})"
+    look = {"error_y": error, "customdata": list(zip(own["k"], 100 * low, 100 * high)), "legendgroup": run, **place}
+    figure.points([ks.index(k) + shift for k in own["k"]], 100 * value, name, {**style, "size": 9}, hover, **look)
 
 
 def differences(
@@ -102,10 +90,9 @@ def differences(
     """
     need_columns(frame, ["run", "model", "measure", "difference", "low", "high", "sure"], "differences")
     measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
-    figure = draw.panels(
-        new_figure(title, frame), 1, max(1, len(measures)), subplot_titles=measures, horizontal_spacing=0.04
-    )
-    figure.update_annotations(font_size=13)  # three titles beside each other fit on a phone
+    figure = Drawing(title, frame).panels(1, max(1, len(measures)), measures, horizontal_spacing=0.04)
+    for note in figure.layout.get("annotations", ()):
+        note["font"]["size"] = 13  # three titles beside each other fit on a phone
     styles, names = run_colors(frame.drop_duplicates("run"), compared), apart(runs, NAME)
     for column, measure in enumerate(measures, start=1):
         own, at = frame[frame["measure"] == measure], {"row": 1, "col": column}
@@ -114,22 +101,21 @@ def differences(
         marker = {"size": 9, "color": colors, "line": {"width": 2, "color": colors}}
         marker |= {"symbol": [styles[run]["symbol"] for run in own["run"]]}
         marker |= {"opacity": [1.0 if sure else FAINT for sure in own["sure"]]}
-        figure.add_scatter(
+        figure.add("scatter", 
             x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False, marker=marker,
             error_x={"array": high - points, "arrayminus": points - low} | WHISKER,
             customdata=[*map(whole, own["run"])],
             hovertext=[wording.points(*test) for test in zip(own["difference"], own["low"], own["high"])],
             hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}<extra></extra>", **at,
         )  # fmt: skip
-        draw.rule(figure, 0, color=ink.QUIET, **at)
+        figure.rule(0, color=ink.QUIET, **at)
     low, high = 100 * min(0.0, frame["low"].min()), 100 * max(0.0, frame["high"].max())
     space = 0.15 * (high - low) or 1.0
     ends, inner = ([low - part * space, high + part * space] for part in (1, 0.2))  # numbers of two panels do not meet
     x = {"tickangle": 0, "matches": "x", "range": ends, "tickvals": steps(*inner, NEAR)}
     faint = "" if frame["sure"].all() else "; faint: may be chance, corrected for all tests"
-    draw.axes(figure, x, {"range": [len(runs) - 0.5, -0.5]}, height=160 + 50 * len(runs), margin_t=100)
-    figure.update_layout(title_subtitle_text=f"in points{faint}")
-    return figure
+    layout = {"height": 160 + 50 * len(runs), "margin_t": 100, "title_subtitle_text": f"in points{faint}"}
+    return figure.checked(x, {"range": [len(runs) - 0.5, -0.5]}, **layout)
 
 
 def buckets_compared(
@@ -138,16 +124,15 @@ def buckets_compared(
     """Draw how well several runs predict head, torso and tail labels; ``compared``: see :func:`differences`."""
     need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
     name = OF_BUCKETS.get(column, column)
-    figure = new_figure(title or f"{name} of head, torso and tail labels", frame)
+    figure = Drawing(title or f"{name} of head, torso and tail labels", frame)
     styles, legend = run_colors(frame.drop_duplicates("run"), compared), apart(frame["run"], LEGEND)
     said = f"<br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a test row"
     for number, (run, own) in enumerate(frame.groupby("run", sort=False)):
         look = {"pattern": PATTERNS[number % len(PATTERNS)], "edge": None, "customdata": own["n_labels"]}
         y, color = 100 * own[column], styles[run]["color"]
-        draw.columns(figure, own["bucket"], y, legend[str(run)], color, f"<b>{whole(run)}</b>{said}", **look)
+        figure.upright(own["bucket"], y, legend[str(run)], color, f"<b>{whole(run)}</b>{said}", **look)
     y, height = {"title_text": f"{name}, percent", "rangemode": "tozero"}, 330 + 22 * frame["run"].nunique()
-    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True, height=height)
-    return figure
+    return figure.checked(LABELS_BY_ROWS, y, barmode="group", showlegend=True, height=height)
 
 
 def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
@@ -160,7 +145,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
     {figure}
     """
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *OF_BUCKETS], "labels_by_bucket", k=k)
-    figure = new_figure(f"Head, torso and tail, top {k}", frame)
+    figure = Drawing(f"Head, torso and tail, top {k}", frame)
     about = frame[["n_labels", "rows", "never_right"]].to_numpy()
     said = "%{y:.2f} %<br>%{x}: %{customdata[0]:,} labels with a test row, %{customdata[2]:,} of them never right; on "
     for (column, name), color in zip(OF_BUCKETS.items(), ink.BAR_SHADES):
@@ -168,10 +153,9 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
         look = {"edge": {"color": ink.EDGE, "width": 1}, "customdata": about}
         # Two digits, so that those of neighbours do not run into each other.
         look["digits"] = lambda value: f"{value:.{1 if value < 9.95 else 0}f}"
-        draw.columns(figure, frame["bucket"], 100 * frame[column], name, color, hover, **look)
+        figure.upright(frame["bucket"], 100 * frame[column], name, color, hover, **look)
     y = {"title_text": "Percent", "rangemode": "tozero"}
-    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True)
-    return figure
+    return figure.checked(LABELS_BY_ROWS, y, barmode="group", showlegend=True)
 
 
 def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
@@ -187,7 +171,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
     name = SHARES[measure][0]
-    figure = new_figure(f"{name[:1].upper()}{name[1:]} by label frequency", frame)
+    figure = Drawing(f"{name[:1].upper()}{name[1:]} by label frequency", frame)
     present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
     said = f"<br>%{{x}}: {name} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, %{{customdata[1]:,}} test examples"
     for run, mine, style, before in styled_runs(frame):
@@ -195,17 +179,16 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
         look = {"pattern": ("", "/", "x", ".")[before % 4], "customdata": mine[["n_classes", "n_rows"]].to_numpy()}
         look |= {"digits": "{:.1f}".format, "textfont": {"size": 11}}
         y, hover = 100 * mine[measure].to_numpy(np.float64), f"<b>{short(run, 60)}</b>{said}"
-        draw.columns(figure, present, y, short(run, 60), style["color"], hover, **look)
+        figure.upright(present, y, short(run, 60), style["color"], hover, **look)
     y = {"title_text": f"{name}, %", "rangemode": "tozero"}
-    draw.axes(figure, LABELS_BY_ROWS, y, barmode="group", showlegend=True)
-    return figure
+    return figure.checked(LABELS_BY_ROWS, y, barmode="group", showlegend=True)
 
 
 def measures_at_k(frame: pd.DataFrame) -> Figure:
     """Draw measures against k, in percent; those that are not shown at first are in the legend."""
     need_columns(frame, ["measure", "k", "value"], "measures_at_k")
     frame = frame[~frame["measure"].isin(MORE_MEASURES)]
-    figure = new_figure("Measures at k", frame)
+    figure = Drawing("Measures at k", frame)
     present, dashes = list(dict.fromkeys(frame["measure"])), dict(zip(ink.MEASURE_COLORS, ink.RUN_DASHES))
     known = [measure for measure in ink.MEASURE_COLORS if measure in present]
     for measure in dict.fromkeys([*known, *present]):
@@ -213,10 +196,9 @@ def measures_at_k(frame: pd.DataFrame) -> Figure:
         look = {"mark": ink.MEASURE_MARKS.get(measure, "circle"), "size": 9, "dash": dashes.get(measure)}
         look["visible"] = True if measure in SHOWN_AT_K else "legendonly"
         color, hover = ink.MEASURE_COLORS.get(measure, ink.GREY), measure.replace("@k", "@%{x}") + " = %{y:.2f} %"
-        draw.line(figure, rows["k"], 100 * rows["value"], measure, color, hover, **look)
+        figure.line(rows["k"], 100 * rows["value"], measure, color, hover, **look)
     x = {"title_text": "k, labels predicted per row", "dtick": 1, "tickformat": "d"}
-    draw.axes(figure, x, {"title_text": "Percent", "rangemode": "tozero"}, showlegend=True)
-    return figure
+    return figure.checked(x, {"title_text": "Percent", "rangemode": "tozero"}, showlegend=True)
 
 
 def pareto(costs: ArrayLike, values: ArrayLike) -> np.ndarray:
@@ -254,7 +236,7 @@ def frontier(
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
     drawn = frame[(frame[list(costs)] > 0).any(axis=1)]
     space = {"shared_xaxes": True, "horizontal_spacing": 0.04, "vertical_spacing": 0.06}
-    figure = draw.panels(new_figure(title, drawn, frame), len(measures), len(costs), **space)
+    figure = Drawing(title, drawn, frame).panels(len(measures), len(costs), **space)
     best, styles, legend = {}, run_colors(frame, compared), apart(drawn["run"], LEGEND)
     chosen = [] if compared is None else [*compared["run"]]
     for row, measure in enumerate(measures, start=1):
@@ -265,21 +247,19 @@ def frontier(
             is_first = len(line) > 1 and all(len(runs) < 2 for runs in best.values())  # that is seen
             best[f"{measure}, {cost}"] = line["run"].tolist()
             in_legend = {"name": "Pareto front", "legendgroup": "frontier", "showlegend": is_first}
-            draw.stroke(figure, line["cost_"], line[measure], ink.QUIET, 1.5, "dot", **in_legend, **at)
+            figure.stroke(line["cost_"], line[measure], ink.QUIET, 1.5, "dot", **in_legend, **at)
             named = own
             if too_many_to_name(frame):
                 named = own[own["run"].isin(chosen)]
                 _points_of_models(figure, own, named.index, words, at)
             faint = {*named["run"]} - {*chosen} if chosen else set()
             _points(figure, named, words, at, styles, legend, faint)
-            figure.update_xaxes(**_axis(own["cost_"].dropna()), **at)
-            if row == len(measures):
-                figure.update_xaxes(title_text=f"{costs[cost]} (log)", **at)
-        figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
+            titled = {"title_text": f"{costs[cost]} (log)"} if row == len(measures) else {}
+            figure.axes(_axis(own["cost_"].dropna()) | titled, **at)
+        figure.axes(y=f"{measure}, percent", row=row, col=1)
     small_looks_small(figure)
-    meta = {**figure.layout.meta, "frontier": best}
-    figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True, meta=meta)
-    return figure
+    figure.facts["frontier"] = best
+    return figure.checked(height=PANEL * len(measures) + 130, showlegend=True)
 
 
 def _points(figure, drawn, words, at, styles, legend, faint) -> None:
@@ -295,7 +275,7 @@ def _points(figure, drawn, words, at, styles, legend, faint) -> None:
         marker = {**style, "size": 11, "opacity": FAINT if name in faint else 1.0}
         hover = f"<b>{whole(name)}</b><br>{measure} = %{{y:.2f}} %{between}<br>{title}: %{{x:.3~r}}"
         more = {"legendgroup": str(name), "showlegend": at == {"row": 1, "col": 1}, "error_y": whiskers, **at}
-        draw.points(figure, [run["cost_"]], [value], legend[str(name)], marker, hover, **more)
+        figure.points([run["cost_"]], [value], legend[str(name)], marker, hover, **more)
 
 
 def _points_of_models(figure, drawn, named, words, at) -> None:
@@ -307,9 +287,7 @@ def _points_of_models(figure, drawn, named, words, at) -> None:
         opacity = 0.7 if named.empty else FAINT
         marker = {"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": opacity}
         more = {"legendgroup": f"model {model}", "showlegend": at == {"row": 1, "col": 1}, **at}
-        draw.points(
-            figure, own["cost_"], own["value_"], name, marker, hover, customdata=[*map(whole, own["run"])], **more
-        )
+        figure.points(own["cost_"], own["value_"], name, marker, hover, customdata=[*map(whole, own["run"])], **more)
 
 
 def _axis(costs) -> dict:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import APART, far_apart, small_looks_small, spaced_axis
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
 from xmlcore.figures._runs import styled_runs
-from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.statistics import mean_intervals
 
@@ -50,12 +50,12 @@ def robustness_curves(
     need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves", k=k)
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & (frame["bucket"] == "all")]
     name = measure.replace("@k", f"@{k}")
-    figure = new_figure(title or f"{name} under noise", rows)
+    figure = Drawing(title or f"{name} under noise", rows)
     _add_runs(figure, rows, columns, 100.0, f"{name}{' lost' if drop else ''} %{{y:.2f}} %", None if drop else 0.0)
     y = f"{name} lost, % of that at level 0" if drop else f"{name}, %"
-    draw.axes(figure, {"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
+    figure.axes({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
     small_looks_small(figure)
-    return figure
+    return figure.checked()
 
 
 def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise") -> Figure:
@@ -72,11 +72,10 @@ def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "P
     rows = frame[(frame["measure"] == "predict_s") & (frame["bucket"] == "all")]
     rows = rows.assign(**{column: rows[column] / rows["rows"] for column in ENDS})
     factor, unit = time_unit(rows["mean"].max() if len(rows) else 0.0)
-    figure = new_figure(title, rows)
+    figure = Drawing(title, rows)
     _add_runs(figure, rows, ENDS, factor, f"%{{y:.3~g}} {unit} per row", 0.0)
     y = {"title_text": f"Prediction, {unit} per row", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
-    return figure
+    return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
@@ -104,19 +103,18 @@ def buckets_under_noise(
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
     name, stacked = measure.replace("@k", f"@{k}"), measure == "P@k"
     titled = f"Parts of {name}" if stacked else f"Recall@{k} of head, torso and tail"
-    figure = new_figure(title or titled, rows)
+    figure = Drawing(title or titled, rows)
     for bucket in BUCKETS:
         mine = rows[rows["bucket"] == bucket].sort_values("sigma")
         color, mark, hover = ink.BUCKET_COLORS[bucket], ink.BUCKET_MARKS[bucket], f"{bucket}: %{{y:.2f}} %"
         if stacked and len(mine):
             look = {"mark": mark, "size": 7, "width": 1.5, "stackgroup": "parts", "fillcolor": shade(color, 0.35)}
-            draw.line(figure, mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
+            figure.line(mine["sigma"], 100 * mine["mean"], bucket, color, hover, **look)
         elif len(mine):
             style = {"color": color, "mark": mark, "dash": "solid"}
             _add_run(figure, mine, ENDS, 100.0, bucket, style, hover, 0.0)
     y = {"title_text": f"Part of {name}, %" if stacked else f"{name}, %", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
-    return figure
+    return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
 
 
 def _add_runs(figure, rows, columns, factor, hover, floor) -> None:
@@ -131,12 +129,12 @@ def _add_run(figure, rows, columns, factor, name, style, hover, floor) -> None:
     low = low if floor is None else np.maximum(low, floor)
     named, color = str(name), style["color"]
     if (high > low).any():
-        draw.band(figure, rows["sigma"], low, high, color, named)
+        figure.band(rows["sigma"], low, high, color, named)
     texts = [f", {a:.2f} to {b:.2f}" if b > a else "" for a, b in zip(low, high)]
     hover = f"<b>{short(named, 60)}</b><br>level %{{x:~g}}: {hover}%{{customdata[0]}}<br>repeats: %{{customdata[1]}}"
     look = {"mark": style["mark"], "dash": style["dash"], "size": 9, "width": 2.5, "legendgroup": named}
     about = np.array([texts, rows["n"]], dtype=object).T
-    draw.line(figure, rows["sigma"], mean, short(named, 60), color, hover, customdata=about, **look)
+    figure.line(rows["sigma"], mean, short(named, 60), color, hover, customdata=about, **look)
 
 
 def deletion_curves(
@@ -154,7 +152,7 @@ def deletion_curves(
         score after the largest number of removed features, divided by the mean score after the smallest.
     """
     need_columns(frame, ["method", "removed", "row", "score"], "deletion_curves")
-    left, figure = {}, new_figure(title, frame)
+    figure = Drawing(title, frame, left={})
     for method, rows in frame.groupby("method", sort=False):
         means = 100 * mean_intervals(rows.groupby("removed")["score"])
         texts = [f"{a:.2f} to {b:.2f} %" for a, b in zip(means["low"], means["high"])]
@@ -162,10 +160,9 @@ def deletion_curves(
         style = ink.RANKING_COLORS.get(method, ink.GREY), ink.RANKING_MARKS.get(method, "circle")
         _add_means(figure, means, method, method, *style, hover, customdata=texts)
         first, last = (float(means["mean"].iloc[at]) for at in (0, -1))
-        left[method] = last / first if first > 0 else float("nan")
+        figure.facts["left"][method] = last / first if first > 0 else float("nan")
     x = {"title_text": "Features taken away", **spaced_axis(frame["removed"])}
-    draw.axes(figure, x, {"title_text": f"{score}, %", "rangemode": "tozero"}, showlegend=True)
-    return figure.update_layout(meta={**figure.layout.meta, "left": left})
+    return figure.checked(x, {"title_text": f"{score}, %", "rangemode": "tozero"}, showlegend=True)
 
 
 def stability_curves(frame: pd.DataFrame) -> Figure:
@@ -178,7 +175,7 @@ def stability_curves(frame: pd.DataFrame) -> Figure:
         Means over rows (of each row's mean over repeats) with 95 % intervals (Student's t).
     """
     need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")
-    figure = new_figure("Do explanations stay the same under noise?", frame)
+    figure = Drawing("Do explanations stay the same under noise?", frame)
     per_row = frame.groupby(["sigma", "row"])[["spearman", "overlap"]].mean().reset_index()
     for column, name, color, mark in (
         ("spearman", "Spearman’s rank correlation", ink.BLUE, "circle"),
@@ -188,14 +185,13 @@ def stability_curves(frame: pd.DataFrame) -> Figure:
         if len(means):  # rows of few features have no overlap of the top ones
             _add_means(figure, means, column, name, color, mark, f"{name} %{{y:.3f}} at σ = %{{x:~g}}")
     x = {"title_text": "Noise σ, as a share of the mean size of a value", **spaced_axis(frame["sigma"])}
-    draw.axes(figure, x, "Agreement, 1 is the same", showlegend=True)
-    return figure
+    return figure.checked(x, "Agreement, 1 is the same", showlegend=True)
 
 
 def _add_means(figure, means, group, name, color, mark, hover, **trace) -> None:
-    draw.band(figure, means.index, means["low"], means["high"], color, group)
+    figure.band(means.index, means["low"], means["high"], color, group)
     look = {"mark": mark, "size": 9, "width": 2.5, "legendgroup": group}
-    draw.line(figure, means.index, means["mean"], name, color, hover, **look, **trace)
+    figure.line(means.index, means["mean"], name, color, hover, **look, **trace)
 
 
 def learning_curve(
@@ -213,7 +209,7 @@ def learning_curve(
         for rows in (frame, forecasts)
     )
     frame = frame[frame["value"].notna()]
-    figure = new_figure(f"{measure} by training rows", frame)
+    figure = Drawing(f"{measure} by training rows", frame)
     for bucket in buckets:
         part, forecast = frame[frame["bucket"] == bucket], forecasts[forecasts["bucket"] == bucket]
         if len(part):
@@ -222,9 +218,9 @@ def learning_curve(
     ticks = [float(rows[at]) for at in far_apart(np.log(rows), APART)]
     x = {"title_text": "Training rows (logarithmic)", "type": "log", "tickvals": ticks}
     x["ticktext"] = [f"{n:,.0f}" for n in ticks]
-    draw.axes(figure, x, f"{measure}, percent", showlegend=True)
+    figure.axes(x, f"{measure}, percent", showlegend=True)
     small_looks_small(figure)
-    return figure
+    return figure.checked()
 
 
 def _add_curve(figure, part, forecast, bucket, measure) -> None:
@@ -234,19 +230,19 @@ def _add_curve(figure, part, forecast, bucket, measure) -> None:
     hover = f"{name}: {measure} = %{{y:.2f}} %<br>%{{x:,}} rows, seed %{{customdata}}"
     dots, about = {"color": color, "symbol": mark, "size": 7, "opacity": 0.55}, {"customdata": part["seed"]}
     values = 100 * part["value"]
-    draw.points(figure, part["rows"], values, f"{name}, a training", dots, hover, showlegend=False, **own, **about)
+    figure.points(part["rows"], values, f"{name}, a training", dots, hover, showlegend=False, **own, **about)
     means = part.groupby("rows")["value"].mean()
-    draw.stroke(figure, means.index, 100 * means, color, 2, name=name, showlegend=None, **own)
+    figure.stroke(means.index, 100 * means, color, 2, name=name, showlegend=None, **own)
     if forecast is None or forecast["reason"]:
         return
     n = np.geomspace(means.index.min(), forecast["n_rows"], FITTED)
     fitted = 100 * (forecast["a"] - forecast["b"] * n ** -forecast["c"])
-    draw.stroke(figure, n, fitted, color, 1.5, "dot", name=f"{name}, fitted", **own)
+    figure.stroke(n, fitted, color, 1.5, "dot", name=f"{name}, fitted", **own)
     high, low = forecast["high"] - forecast["value"], forecast["value"] - forecast["low"]
     whiskers = {"type": "data", "array": [100 * high], "arrayminus": [100 * low], "color": color}
     ring = {"color": color, "symbol": f"{mark}-open", "size": 11, "line": {"width": 2}}
     x, y, hover = [forecast["n_rows"]], [100 * forecast["value"]], f"{name}: about %{{y:.2f}} % with %{{x:,}} rows"
-    draw.points(figure, x, y, f"{name}, forecast", ring, hover, error_y=whiskers, **own)
+    figure.points(x, y, f"{name}, forecast", ring, hover, error_y=whiskers, **own)
 
 
 def precision_recall(
@@ -263,25 +259,24 @@ def precision_recall(
     {figure}
     """
     need_columns(frame, ["cut", "micro P", "micro R", "labels"], "precision_recall")
-    figure = new_figure("Precision–recall curve", frame)
+    figure = Drawing("Precision–recall curve", frame)
     x, y = ({"title_text": text, "range": [-2, 102]} for text in ("Recall, % of the true labels", "Precision, % right"))
-    draw.axes(figure, x, y, showlegend=True)
+    figure.axes(x, y, showlegend=True)
     hover = "%{y:.1f} % right, %{x:.1f} % of the true labels<br>%{customdata[1]:.2~f} labels a row<br>"
     about, places = frame[["cut", "labels"]].to_numpy(), (100 * frame["micro R"], 100 * frame["micro P"])
     threshold = "threshold %{customdata[0]:.3~g}"
-    draw.line(figure, *places, "thresholds", ink.BLUE, hover + threshold, size=3, customdata=about)
+    figure.line(*places, "thresholds", ink.BLUE, hover + threshold, size=3, customdata=about)
     for of, at in (least or {}).items():
-        add = figure.add_hline if of == "micro P" else figure.add_vline
-        add(
-            100 * at,
-            line={"color": ink.GREY, "dash": "dot", "width": 1.5},
-            annotation_text=f"at least {100 * at:.4g} %",
-        )
+        level, bound = of == "micro P", 100 * at
+        figure.rule(bound, level=level, color=ink.GREY)
+        place = {"xref": "x domain", "y": bound, "yref": "y", "xanchor": "right"}
+        place = place if level else {"xref": "x", "yref": "y domain", "xanchor": "left", "yanchor": "top"}
+        figure.note(f"at least {bound:.4g} %", 1 if level else bound, font=None, **place)
     for (name, line), mark in zip((points or {}).items(), (POINT, RING)):
         if line is not None:
             about, place = [[None, line["labels"]]], ([100 * line["micro R"]], [100 * line["micro P"]])
-            draw.points(figure, *place, name, mark, f"<b>{name}</b><br>{hover}", customdata=about)
-    return figure
+            figure.points(*place, name, mark, f"<b>{name}</b><br>{hover}", customdata=about)
+    return figure.checked()
 
 
 def abstention_curve(frame: pd.DataFrame) -> Figure:
@@ -293,13 +288,13 @@ def abstention_curve(frame: pd.DataFrame) -> Figure:
     """
     need_columns(frame, ["by hand", "low", "high"], "abstention_curve")
     name = next(column for column in frame.columns if column.startswith("P@"))
-    figure, x = new_figure("With uncertain rows left to people", frame), 100 * frame["by hand"]
-    draw.band(figure, x, 100 * frame["low"], 100 * frame["high"], ink.BLUE, name)
+    figure, x = Drawing("With uncertain rows left to people", frame), 100 * frame["by hand"]
+    figure.band(x, 100 * frame["low"], 100 * frame["high"], ink.BLUE, name)
     hover = "%{y:.1f} % right where %{x:.0f} % are labelled by hand<br>%{customdata:,} rows"
-    draw.line(figure, x, 100 * frame[name], name, ink.BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)
-    draw.axes(figure, "Rows left to people, %", f"{name} of the others, %")
+    figure.line(x, 100 * frame[name], name, ink.BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)
+    figure.axes("Rows left to people, %", f"{name} of the others, %")
     small_looks_small(figure)
-    return figure
+    return figure.checked()
 
 
 def reliability_curve(
@@ -313,15 +308,15 @@ def reliability_curve(
     for part in parts.values():
         need_columns(part, ["low", "high", "n", "predicted", "observed"], "reliability_curve")
     parts = {name: part[part["n"] > 0] for name, part in parts.items()}
-    figure = new_figure(title, sum(map(len, parts.values())))
-    draw.stroke(figure, [0, 100], [0, 100], ink.MARK, 1.5, "dot", name="as sure as right", showlegend=None)
+    figure = Drawing(title, sum(map(len, parts.values())))
+    figure.stroke([0, 100], [0, 100], ink.MARK, 1.5, "dot", name="as sure as right", showlegend=None)
     for (name, rows), color, mark in zip(parts.items(), (ink.BLUE, ink.GREEN), ("circle", "diamond")):
         _add_reliability(figure, rows, name, color, mark)
     above = {"domain": [0.3, 1.0], "title": {"text": "Right, %"}, "range": [-2, 102]}
     below = {"domain": [0.0, 0.2], "title": {"text": "Predictions"}, "anchor": "x", "nticks": 3, "tickformat": ",d"}
     x = {"anchor": "y2", "title": {"text": "Predicted probability, %"}, "range": [-2, 102], "dtick": 20}
     layout = {"xaxis": x, "yaxis": above, "yaxis2": {**below, "rangemode": "tozero"}, "barmode": "overlay"}
-    return figure.update_layout(showlegend=True, height=440, **layout)
+    return figure.checked(showlegend=True, height=440, **layout)
 
 
 def _add_reliability(figure, rows, name, color, mark) -> None:
@@ -337,8 +332,8 @@ def _add_reliability(figure, rows, name, color, mark) -> None:
         "%{customdata[2]:,} predictions with %{customdata[0]:.3g} to %{customdata[1]:.3g} %"
     )
     shares, about = (100 * rows["predicted"], 100 * rows["observed"]), np.column_stack([low, high, n])
-    draw.line(figure, *shares, name, color, hover, mark=mark, error_y=error, customdata=about, legendgroup=name)
+    figure.line(*shares, name, color, hover, mark=mark, error_y=error, customdata=about, legendgroup=name)
     marker = {"color": shade(color, 0.45), "line": {"width": 0}}
     below = {"yaxis": "y2", "legendgroup": name, "showlegend": False}
     said = "%{y:,} predictions<extra></extra>"
-    figure.add_bar(x=(low + high) / 2, y=n, width=high - low, marker=marker, hovertemplate=said, **below)
+    figure.add("bar", x=(low + high) / 2, y=n, width=high - low, marker=marker, hovertemplate=said, **below)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import ROUND, curve_points, log_axis
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._grammar import Drawing
+from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.buckets import BUCKETS
 
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
@@ -30,27 +30,27 @@ def label_frequency(frame: pd.DataFrame) -> Figure:
     least, most = (int(counts[order[-1]]), int(counts[order[0]])) if n else (0, 0)
     flat = most < FLAT * least
     facts = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
-    figure = new_figure("How often each label occurs", kept, n, **facts)
+    figure = Drawing("How often each label occurs", kept, n, **facts)
     if n == 0:
         blank = {"showticklabels": False, "ticks": "", "showgrid": False}
-        draw.axes(figure, {"title_text": "Rank of the label", **blank}, {"title_text": "Training rows", **blank})
-        draw.note(figure, "No label has a training row.", 0.5, y=0.5, xref="paper", yanchor=None, font=None)
-        return figure
+        figure.axes({"title_text": "Rank of the label", **blank}, {"title_text": "Training rows", **blank})
+        figure.note("No label has a training row.", 0.5, y=0.5, xref="paper", yanchor=None, font=None)
+        return figure.checked()
     named = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
     hover = ("" if named is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
     marks = {"mode": "lines+markers", "width": 2} if kept.size <= MOST_MARKS else {"mode": "lines", "width": 3}
     points = kept + 1, counts[order][kept]
-    draw.line(figure, *points, "labels", ink.BLUE, hover, size=4, customdata=named, showlegend=False, **marks)
+    figure.line(*points, "labels", ink.BLUE, hover, size=4, customdata=named, showlegend=False, **marks)
     if in_buckets.size:
         _mark_buckets(figure, in_buckets[order], buckets)
-        figure.update_layout(margin={"t": 88})  # for two lines
+        figure.axes(margin_t=88)  # for two lines
     log = {"title_text": "Training rows (log)", **log_axis(least, most)}
     y = {"title_text": "Training rows", **_flat_axis(least, most)} if flat else log
-    draw.axes(figure, {"title_text": "Rank of the label (log)", **log_axis(1, n)}, y)
+    figure.axes({"title_text": "Rank of the label (log)", **log_axis(1, n)}, y)
     if kept.size < n:
         drawn = f"{kept.size:,} of {n:,} labels are points of the line"
-        draw.note(figure, drawn, 0.01, y=0.01, xref="paper", xanchor="left")
-    return figure
+        figure.note(drawn, 0.01, y=0.01, xref="paper", xanchor="left")
+    return figure.checked()
 
 
 def labels_per_row(frame: pd.DataFrame) -> Figure:
@@ -69,18 +69,17 @@ def imbalance_ratios(frame: pd.DataFrame) -> Figure:
     """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on."""
     need_columns(frame, ["irlbl"], "imbalance_ratios")
     ratios = frame["irlbl"].dropna().to_numpy()
-    figure = new_figure("How rare the labels are", ratios, frame, without_rows=len(frame) - ratios.size)
+    figure = Drawing("How rare the labels are", ratios, frame, without_rows=len(frame) - ratios.size)
     starts = ROUND[: 1 + sum(start <= ratios.max(initial=1.0) for start in ROUND)]
     counts = np.histogram(ratios, starts)[0]
     step = 1 if len(starts) <= MOST_ENDS else 3  # powers of ten alone
     shares = 100 * counts / max(ratios.size, 1)
     about = [[f"{low:,} to {high:,}", share] for low, high, share in zip(starts, starts[1:], shares)]
     hover = "%{y:,} labels (%{customdata[1]:.1f} %)<br>IRLbl %{customdata[0]}"
-    draw.columns(figure, [*range(len(counts))], counts, "labels", ink.BLUE, hover, customdata=about, showlegend=False)
+    figure.upright([*range(len(counts))], counts, "labels", ink.BLUE, hover, customdata=about, showlegend=False)
     ticks = {"tickvals": [i - 0.5 for i in range(0, len(starts), step)], "ticktext": [*map(_short, starts[::step])]}
     x = {"title_text": "Imbalance ratio, IRLbl (log)", **ticks, "range": [-0.7, len(counts) - 0.3], "showgrid": False}
-    draw.axes(figure, x, {"title_text": "Labels", "tickformat": ",d", "rangemode": "tozero"})
-    return figure
+    return figure.checked(x, {"title_text": "Labels", "tickformat": ",d", "rangemode": "tozero"})
 
 
 def _short(number):
@@ -93,7 +92,7 @@ def _short(number):
 def _per_row(frame, noun):
     """Draw the share of rows with each number in the column ``labels``; ``noun`` is counted: labels or features."""
     width, last = _groups(frame)
-    figure = new_figure(f"{noun.capitalize()} per row", frame, width=width, last=last)
+    figure = Drawing(f"{noun.capitalize()} per row", frame, width=width, last=last)
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
     starts = frame["labels"] // width * width
     starts = starts if last is None else starts.clip(upper=last)
@@ -104,16 +103,13 @@ def _per_row(frame, noun):
         about = [[n, _number_of_labels(start, width, last)] for start, n in rows.items()]
         y, named = 100 * rows.to_numpy() / total, f"{part} ({total:,} {'row' if total == 1 else 'rows'})"
         hover = f"%{{customdata[0]:,}} {part} rows (%{{y:.1f}} %) have %{{customdata[1]}} {noun}"
-        draw.columns(
-            figure, rows.index // width, y, named, ink.PART_COLORS.get(part, ink.GREY), hover, customdata=about
-        )
+        figure.upright(rows.index // width, y, named, ink.PART_COLORS.get(part, ink.GREY), hover, customdata=about)
         highest = max(highest, float(y.max(initial=0)))
     grouped = width > 1 or last is not None
     axis = _group_axis(starts.min(), starts.max(), width, last) if grouped else _counting_axis(frame["labels"])
     x = {"title_text": f"{noun.capitalize()} of a row", "tickformat": ",d", "showgrid": False, **axis}
     y = {"title_text": "Share of the rows, %", "range": [0, min(1.08 * (highest or 1), 100)]}
-    draw.axes(figure, x, y, barmode="group", showlegend=True)
-    return figure
+    return figure.checked(x, y, barmode="group", showlegend=True)
 
 
 def _groups(frame):
@@ -159,10 +155,10 @@ def _mark_buckets(figure, drawn, sizes):
         width = (last - first) / (high - low) * NARROWEST
         if width >= 7 * len(bucket):
             text = next(text for text in (labels, f"{of:,}", "") if width >= 5.5 * len(text))
-            draw.note(figure, f"{bucket}<br>{text}", (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
+            figure.note(f"{bucket}<br>{text}", (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
         start += size
         if start < n:
-            draw.rule(figure, start + 0.5)
+            figure.rule(start + 0.5)
 
 
 def _flat_axis(smallest, largest):

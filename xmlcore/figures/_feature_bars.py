@@ -9,8 +9,9 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import name_axis
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
-from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.wording import probability
 
 ROOM = 0.2  # of the axis, beside the longest bars, for their numbers
@@ -68,22 +69,22 @@ def contribution_bars(
             hovers.append(f"<b>{len(mine):,} other features</b>, together")
             values.append(float(mine.sum()))
     reached = [float(min([0.0, *values])), float(max([0.0, *values]))]
-    figure = new_figure(title, shown, frame, others=len(rest), ends=reached)
+    figure = Drawing(title, shown, frame, others=len(rest), ends=reached)
     x = {"title_text": f"Contribution to {unit}", **draw.ZERO, **_with_room(reached, ends)}
     groups, hover = draw.by_sign(values, *wording), f"%{{x:+.4~f}} to {unit}"
-    draw.bar_figure(figure, texts, values, groups, hover, hovers, x, solid=len(shown))
-    for trace in figure.data:
-        trace.update(text=[_number(x, "+") for x in trace.x if x is not None])
-        trace.update(textposition="outside", textfont_size=11)
-        trace.update(cliponaxis=False, textangle=0, constraintext="none")  # else numbers of thin bars are tiny
+    look = {"textposition": "outside", "textfont": {"size": 11}, "cliponaxis": False, "textangle": 0}
+    look["constraintext"] = "none"  # else numbers of thin bars are tiny
+    figure.grouped_bars(texts, values, groups, hover, hovers, x, solid=len(shown))
+    for trace in figure.traces:
+        trace |= {"text": [_number(x, "+") for x in trace["x"] if x is not None], **look}
     if start is not None and np.isfinite(start[1]):
         score = f"{_number(start[1], '+')} {start[0]}, {_number(start[1] + sum(values), '+')} with all bars"
-        figure.update_layout(
+        figure.axes(
             title_subtitle_text=f"{unit}: {score}",
             margin_t=92 + ink.TITLE_LINE * title.count("<br>"),
-            height=figure.layout.height + 2 * ink.TITLE_LINE,  # for it, and for a legend of two lines on a phone
+            height=figure.layout["height"] + 2 * ink.TITLE_LINE,  # for it, and for a legend of two lines on a phone
         )
-    return figure
+    return figure.checked()
 
 
 def _with_room(reached, ends) -> dict:
@@ -121,14 +122,15 @@ def magnitude_bars(
     need_columns(frame, ["feature", "name", "value"], "magnitude_bars", n=n, marked=marked)
     shown = frame.head(n)
     inside = shown["feature"].isin(list(marked)).to_numpy()
-    figure = new_figure(title, shown, frame, marked=int(inside.sum()))
+    figure = Drawing(title, shown, frame, marked=int(inside.sum()))
     groups = [
         ("among the largest contributions", inside, ink.ORANGE),
         ("not among them", ~inside, shade(ink.ORANGE, 0.35)),
     ]
     texts, hovers = [*map(short, shown["name"])], [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
     x = {"title_text": "Value of the feature", **draw.ZERO}
-    return draw.bar_figure(figure, texts, shown["value"], groups, "value %{x:.5~g}", hovers, x, legend=len(marked) > 0)
+    figure.grouped_bars(texts, shown["value"], groups, "value %{x:.5~g}", hovers, x, legend=len(marked) > 0)
+    return figure.checked()
 
 
 def importance_bars(
@@ -147,15 +149,15 @@ def importance_bars(
     """
     need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars", n=n)
     shown = frame.head(n)
-    figure, names = new_figure(title, shown, frame), [*map(short, shown["name"])]
+    figure, names = Drawing(title, shown, frame), [*map(short, shown["name"])]
     hovers = [f"<b>{short(name, 80)}</b><br>in {rows:,.0f} rows" for name, rows in zip(shown["name"], shown["n_rows"])]
     x = {"title_text": f"Contribution to {unit}, mean over rows", **draw.ZERO}
     every = [("mean size", np.ones(len(shown), bool), ink.BLUE)]
-    draw.bar_figure(figure, names, shown["mean_abs"], every, "mean size %{x:.4~f}", hovers, x)
+    figure.grouped_bars(names, shown["mean_abs"], every, "mean size %{x:.4~f}", hovers, x)
     y, marker = np.arange(len(shown))[::-1], {"symbol": "diamond", "size": 9, "color": ink.VERMILION}
     hover = "%{customdata}<br>mean %{x:+.4~f}"
-    draw.points(figure, shown["mean"], y, "mean, with its sign", marker, hover, customdata=hovers)
-    return figure
+    figure.points(shown["mean"], y, "mean, with its sign", marker, hover, customdata=hovers)
+    return figure.checked()
 
 
 def contributions_compared(frame: pd.DataFrame, *, unit: str = "log P") -> Figure:
@@ -168,11 +170,10 @@ def contributions_compared(frame: pd.DataFrame, *, unit: str = "log P") -> Figur
     {figure}
     """
     need_columns(frame, ["name", "first", "second"], "contributions_compared")
-    figure, y = new_figure("Contributions without and with noise", frame), np.arange(len(frame))[::-1]
-    draw.pairs(figure, frame, y, ("first", "second"), ("without noise", "with noise"), "%{x:+.4~f}")
-    draw.bar_axes(figure, [*map(short, frame["name"])])
-    draw.axes(figure, {"title_text": f"Contribution to {unit}", **draw.ZERO}, {}, showlegend=True)
-    return figure
+    figure, y = Drawing("Contributions without and with noise", frame), np.arange(len(frame))[::-1]
+    figure.pairs(frame, y, ("first", "second"), ("without noise", "with noise"), "%{x:+.4~f}")
+    figure.bar_axes([*map(short, frame["name"])], {"title_text": f"Contribution to {unit}", **draw.ZERO})
+    return figure.checked(showlegend=True)
 
 
 def noisy_features(
@@ -189,23 +190,22 @@ def noisy_features(
     """
     need_columns(frame, ["row", "row_name", "name", "clean", "noisy"], "noisy_features")
     parts = [part for _, part in frame.groupby("row", sort=False)]
-    figure = new_figure(title, frame)
+    figure = Drawing(title, frame)
     if not parts:
-        return figure
+        return figure.checked()
     heights = [len(part) + 1.0 for part in parts]
     inner = PANEL_LINE * sum(heights) + PANEL_GAP * (len(parts) - 1)
     apart = min(58 / inner, 1 / (len(parts) - 1)) if len(parts) > 1 else 0
-    figure = draw.panels(figure, len(parts), 1, row_heights=heights, vertical_spacing=apart, shared_yaxes=False)
+    figure.panels(len(parts), 1, row_heights=(*heights,), vertical_spacing=apart, shared_yaxes=False)
     for place, part in enumerate(parts, 1):
         at, names = {"row": place, "col": 1}, (f"without {change}", f"with {change}")
         y, hover = np.arange(len(part))[::-1], "%{x:.4~g}"
-        draw.pairs(figure, part, y, ("clean", "noisy"), names, hover, showlegend=place == 1, **at)
-        draw.axes(figure, draw.ZERO, name_axis([*map(short, part["name"])]), at=at)
+        figure.pairs(part, y, ("clean", "noisy"), names, hover, showlegend=place == 1, **at)
+        figure.axes(draw.ZERO, name_axis([*map(short, part["name"])]), **at)
         panel = {"yref": f"y{'' if place == 1 else place} domain", "font": {"size": 13}}
-        draw.note(figure, f"<b>{short(part['row_name'].iloc[0], 44)}</b>", 0, xref="paper", xanchor="left", **panel)
-    figure.update_xaxes(title_text="Value of the feature", row=len(parts), col=1)
-    figure.update_layout(height=inner + PANEL_AROUND, showlegend=True, margin={"t": 84})
-    return figure
+        figure.note(f"<b>{short(part['row_name'].iloc[0], 44)}</b>", 0, xref="paper", xanchor="left", **panel)
+    figure.axes("Value of the feature", row=len(parts), col=1)
+    return figure.checked(height=inner + PANEL_AROUND, showlegend=True, margin={"t": 84})
 
 
 def feature_weights(frame: pd.DataFrame) -> Figure:
@@ -225,9 +225,9 @@ def feature_weights(frame: pd.DataFrame) -> Figure:
     ]
     groups = draw.by_sign(frame["value"], "larger raises the score", "larger lowers the score")
     x, names = {"title_text": "Weight × scale", **draw.ZERO}, [*map(short, frame["name"])]
-    return draw.bar_figure(
-        new_figure("Weights of the features", frame), names, frame["value"], groups, "%{x:+.4~f}", hovers, x
-    )
+    figure = Drawing("Weights of the features", frame)
+    figure.grouped_bars(names, frame["value"], groups, "%{x:+.4~f}", hovers, x)
+    return figure.checked()
 
 
 def feature_bars(
@@ -270,11 +270,21 @@ def feature_bars(
     has_errors = "standard_error" in shown.columns
     hover = "score %{x:.4~g} ± %{error_x.array:.2~g}" if has_errors else "score %{x:.4~g}"
     x = {"title_text": unit, "rangemode": "tozero", "exponentformat": "power", "nticks": 5}
-    figure, names, values = new_figure(title, shown, frame), [*map(short, shown["name"])], shown["score"]
-    draw.bar_figure(figure, names, values, groups, hover, hovers, x, legend=by_occurrence)
+    figure, names, values = Drawing(title, shown, frame), [*map(short, shown["name"])], shown["score"]
+    figure.grouped_bars(names, values, groups, hover, hovers, x, legend=by_occurrence)
     if has_errors and len(shown):
-        draw.error_bars(figure, values.to_numpy(np.float64), 2 * shown["standard_error"].to_numpy(np.float64))
-    return figure
+        _add_errors(figure, values.to_numpy(np.float64), 2 * shown["standard_error"].to_numpy(np.float64))
+    return figure.checked()
+
+
+def _add_errors(figure, values, errors) -> None:
+    """Add intervals of the bars, on white lines below dark ones: one of them is seen on every bar and page."""
+    for trace in figure.traces:
+        at = len(values) - 1 - np.asarray(trace["y"])
+        trace["error_x"] = {"array": errors[at], "color": "white", "thickness": 4, "width": 5}
+    dark = {"array": errors, "color": ink.INK, "thickness": 1.5, "width": 4}
+    unseen = {"hovertemplate": None, "hoverinfo": "skip", "showlegend": False}
+    figure.points(values, np.arange(values.size)[::-1], None, {"opacity": 0}, "", error_x=dark, **unseen)
 
 
 def node_bars(
@@ -304,7 +314,7 @@ def node_bars(
         Bars have their node in ``customdata[0]``.
     """
     need_columns(frame, ["node", "name", "kind", value], "node_bars", total=total)
-    figure = new_figure(title, frame, total)
+    figure = Drawing(title, frame, total)
     values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
     known, written = np.isfinite(values), "{:.1f} %" if percent else "{:,.0f}"
     texts = np.array([written.format(number) if number == number else "unknown" for number in values], object)
@@ -315,12 +325,11 @@ def node_bars(
             said = {"customdata": np.array([frame["node"][mine], hovers[mine]], dtype=object).T}
             said |= {"hovertemplate": "%{customdata[1]}<extra></extra>", "text": texts[mine].tolist()}
             look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
-            draw.bars(figure, np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
-    draw.bar_axes(figure, [*map(short, frame["name"])])
+            figure.bars(np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
     largest = 100.0 if percent else max([1.0, *values[known]])
-    figure.update_xaxes(title_text=axis + (", %" if percent else ""), range=[0, 1.18 * largest])  # room for the texts
-    figure.update_layout(showlegend=frame["kind"].nunique() > 1)
-    return figure
+    x = {"title_text": axis + (", %" if percent else ""), "range": [0, 1.18 * largest]}  # room for the texts
+    figure.bar_axes([*map(short, frame["name"])], x, showlegend=frame["kind"].nunique() > 1)
+    return figure.checked()
 
 
 def feature_bars_of_node(
@@ -346,7 +355,9 @@ def feature_bars_of_node(
     groups = [(name, (frame[group] == name).to_numpy(), GROUP_COLORS[at % len(GROUP_COLORS)])
               for at, name in enumerate(frame[group].unique())]  # fmt: skip
     x, hovers, names = {"title_text": axis, **draw.ZERO}, draw.hovers(frame), [*map(short, frame["name"])]
-    return draw.bar_figure(new_figure(title, frame, total), names, frame[value], groups, "%{x:+.4~g}", hovers, x)
+    figure = Drawing(title, frame, total)
+    figure.grouped_bars(names, frame[value], groups, "%{x:+.4~g}", hovers, x)
+    return figure.checked()
 
 
 def _number(value, sign="") -> str:

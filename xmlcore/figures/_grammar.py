@@ -1,4 +1,7 @@
-"""The marks of which all figures are made: lines, points, bands, bars, boxes, heat, and notes; and panels of them."""
+"""The grammar of all figures: lines, points, bands, bars, boxes, heat and notes, on the axes of one or more panels."""
+
+import copy
+import functools
 
 import numpy as np
 
@@ -18,90 +21,202 @@ NO_EDGE = {"width": 0}
 ZERO = {"zeroline": True, "zerolinecolor": ink.MARK, "zerolinewidth": 1.5}  # of the axis of bars that go both ways
 
 
-def panels(figure: Figure, rows: int, columns: int, **layout) -> Figure:
-    """Divide a figure into panels, those of a row with one vertical axis."""
-    return make_subplots(rows=rows, cols=columns, figure=figure, **{"shared_yaxes": True} | layout)
+class Drawing:
+    """Traces and a layout as plain dicts, which Plotly checks all at once: part by part takes ten times as long.
+
+    ``facts``, and how many points are drawn and there, which are numbers or frames, are the ``meta`` of the figure.
+    """
+
+    def __init__(self, title: str, shown, total=None, **facts: object):
+        total = shown if total is None else total
+        shown, total = (each if isinstance(each, (int, float)) else len(each) for each in (shown, total))
+        self.facts = {"shown": int(shown), "total": int(total), **facts}
+        self.traces: list[dict] = []
+        self.layout: dict = {}
+        self.rows = self.columns = 1  # of panels
+        font = {"font": {"family": ink.FONT}}  # not of the template, which the dashboard's theme replaces
+        # Below the buttons that the dashboard and notebooks show at the top right, which would lie on a long title.
+        place = {"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": ink.BUTTONS}}
+        self.axes(title={"text": title, **font, **place}, hoverlabel=font, **font)
+        if lines := title.count("<br>"):
+            self.axes(margin_t=ink.TOP + ink.TITLE_LINE * lines)
+
+    def checked(self, x="", y="", **layout) -> Figure:
+        """Return the figure, with the last settings of :meth:`axes`."""
+        self.axes(x, y, **layout)
+        return Figure({"data": self.traces, "layout": {"template": ink.TEMPLATE, "meta": self.facts, **self.layout}})
+
+    def axes(self, x="", y="", *, row=None, col=None, **layout) -> None:
+        """Give the axes titles, or all settings, in these panels or in all; and the figure what else is set."""
+        for letter, axis in (("x", x), ("y", y)):
+            for panel in self.panels_at(row, col) if axis else ():
+                _set(self.layout, {f"{letter}axis{panel}": {"title_text": axis} if isinstance(axis, str) else axis})
+        _set(self.layout, layout)
+
+    def panels_at(self, row=None, col=None) -> list[str]:
+        """Return what stands behind "x" and "y" in the names of the axes of these panels; None is every one."""
+        places = [divmod(at, self.columns) for at in range(self.rows * self.columns)]
+        return [str(at + 1) if at else "" for at, (down, right) in enumerate(places)
+                if row in (None, down + 1) and col in (None, right + 1)]  # fmt: skip
+
+    def panels(self, rows: int, columns: int, titles=(), **layout) -> "Drawing":
+        """Divide the figure into panels, those of a row with one vertical axis."""
+        self.rows, self.columns = rows, columns
+        _set(self.layout, copy.deepcopy(_panels(rows, columns, (*titles,), **{"shared_yaxes": True} | layout)))
+        return self
+
+    def add(self, kind: str, *, row=None, col=None, **trace) -> None:
+        """Add a trace of a kind that Plotly knows, in a panel if there are several."""
+        if row is not None:
+            (panel,) = self.panels_at(row, col)
+            trace |= {"xaxis": f"x{panel}", "yaxis": f"y{panel}"}
+        self.traces.append({"type": kind, **trace})
+
+    def line(self, x, y, name, color, hover, *, mark=None, size=8.0, width=2.0, dash=None, **trace) -> None:
+        """Draw points with a line through them, all in one colour; ``hover`` is said where one points at them."""
+        line, marker = {"color": color, "width": width, "dash": dash}, {"symbol": mark, "size": size, "color": color}
+        look = {"mode": "lines+markers", "line": line, "marker": marker, "hovertemplate": f"{hover}<extra></extra>"}
+        self.add("scatter", x=x, y=y, name=name, **look | trace)
+
+    def stroke(self, x, y, color, width=1.5, dash=None, **trace) -> None:
+        """Draw a line without points and without hover texts."""
+        quiet = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
+        self.add("scatter", x=x, y=y, line={"color": color, "width": width, "dash": dash}, **quiet | trace)
+
+    def points(self, x, y, name, marker, hover, **trace) -> None:
+        """Draw points without a line."""
+        look = {"mode": "markers", "marker": marker, "hovertemplate": f"{hover}<extra></extra>"}
+        self.add("scatter", x=x, y=y, name=name, **look | trace)
+
+    def band(self, x, low, high, color: str, group: str, **trace) -> None:
+        """Fill the area between two lines; a click on its ``group`` in the legend hides it with the group's lines."""
+        for y, fill in ((high, {}), (low, {"fill": "tonexty", "fillcolor": shade(color)})):
+            self.add("scatter", x=x, y=y, mode="lines", line=NO_EDGE, hoverinfo="skip", showlegend=False,
+                     legendgroup=group, **fill, **trace)  # fmt: skip
+
+    def rule(self, at, *, level=False, color=ink.MARK, width=1.5, dash="dot", row=None, col=None, **look) -> None:
+        """Draw a line across the plot at a value: of the horizontal axis, or of the vertical one for a ``level``."""
+        along, across = ("y", "x") if level else ("x", "y")
+        for panel in self.panels_at(row, col):
+            ends = {f"{along}0": at, f"{along}1": at, f"{across}0": 0, f"{across}1": 1}
+            axes = {f"{along}ref": f"{along}{panel}", f"{across}ref": f"{across}{panel} domain"}
+            line = {"color": color, "width": width, "dash": dash}
+            self.layout.setdefault("shapes", []).append({"type": "line", "line": line, **ends, **axes, **look})
+
+    def note(self, text: str, x, **place: object) -> None:
+        """Write a small text above the plot at a place of its horizontal axis, or where ``place`` says."""
+        above = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 12}, "showarrow": False}
+        self.layout.setdefault("annotations", []).append({"text": text, "x": x, **above, **place})
+
+    def upright(self, x, y, name, color, hover, *, digits=None, pattern=None, edge=NO_EDGE, **trace) -> None:
+        """Draw upright bars of one colour, with numbers above them if ``digits`` says how a value is written."""
+        if digits is not None:
+            texts = [digits(value) if np.isfinite(value) else "" for value in y]
+            trace |= {"text": texts, "textposition": "outside", "cliponaxis": False}
+        marker = {"color": color, "line": edge, "pattern": {"shape": pattern}}
+        self.add("bar", x=x, y=y, name=name, marker=marker, hovertemplate=f"{hover}<extra></extra>", **trace)
+
+    def bars(self, values, mine, name, color, hover, hovers, *, solid=None, **trace) -> None:
+        """Draw those horizontal bars, the first on top, that have one colour; from the bar ``solid`` on, hatched."""
+        own = np.flatnonzero(mine)
+        shape = ["/" if solid is not None and i >= solid else "" for i in own]
+        pattern = {"shape": shape, "size": 6} if any(shape) else None
+        if shape and all(shape):  # the legend has the pattern of the first bar, here of none that is named
+            trace |= {"legendgroup": name, "showlegend": False}
+            self.add("bar", x=[None], y=[None], orientation="h", name=name, legendgroup=name, marker={"color": color})
+        said = {"customdata": [hovers[i] for i in own], "hovertemplate": f"%{{customdata}}<br>{hover}<extra></extra>"}
+        self.add(
+            "bar", x=values[own], y=len(values) - 1 - own, orientation="h", name=name,
+            width=0.75,  # otherwise the bars of a trace with gaps would be wider
+            marker={"color": color, "line": NO_EDGE, "pattern": pattern}, **said | trace,
+        )  # fmt: skip
+
+    def grouped_bars(self, names, values, groups, hover, hovers, axis, *, legend=True, **look) -> None:
+        """Draw horizontal bars with their names, in groups: what the legend says, a mask of the bars, and a colour."""
+        values = np.asarray(values, dtype=np.float64)
+        for name, mine, color in groups:
+            if np.any(mine):
+                self.bars(values, mine, name, color, hover, hovers, **look)
+        self.bar_axes(names, axis, showlegend=legend)
+
+    def bar_axes(self, names, axis, **layout) -> None:
+        """Set the height of a figure of horizontal bars, and write a name beside each bar."""
+        layout |= {"height": max(LINE * len(names) + AROUND, 220), "barmode": "overlay"}
+        self.axes(axis, {**name_axis(names), "ticks": ""}, **layout)
+
+    def pairs(self, frame, y, columns, names, hover, **trace) -> None:
+        """Draw two numbers of each line of a frame as points that are joined, with the names that the legend has."""
+        gap = np.full(len(frame), np.nan)
+        x = np.column_stack([*(frame[column] for column in columns), gap]).ravel()
+        self.stroke(x, np.column_stack([y, y, gap]).ravel(), ink.MARK, 2, **trace | {"showlegend": False})
+        about = [short(text, 80) for text in frame["name"]]
+        for column, name, color, symbol in zip(columns, names, (ink.BLUE, ink.VERMILION), ("circle-open", "circle")):
+            marker = {"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}}
+            said = f"<b>%{{customdata}}</b><br>{name} {hover}"
+            self.points(frame[column], y, name, marker, said, customdata=about, legendgroup=column, **trace)
+
+    def box(self, values, place, color, name, texts, hover, marker, **box) -> None:
+        """Draw a box at a place of a vertical axis, with its points."""
+        self.add(
+            "box", x=values, y=np.full(len(values), place), orientation="h", name=name, width=0.5, pointpos=0,
+            line={"color": color, "width": 1.5}, fillcolor=shade(color), marker={"color": color, **marker},
+            customdata=texts, hovertemplate=f"{hover}<extra></extra>", hoveron="points",
+            **{"boxpoints": "all", "jitter": 0.5} | box,
+        )  # fmt: skip
+
+    def heat_map(self, values, lines, columns, hovers, title, ticks, ends) -> Figure:
+        """Return the figure with a heat map, names beside it, and above it a bar of its colours."""
+        n_lines, n_columns = values.shape
+        # Names are categories of the axis: if there is no space for all of them, Plotly writes every second or third.
+        self.add(
+            "heatmap", x=_categories(columns), y=_categories(lines), z=values, coloraxis="coloraxis", hoverongaps=False,
+            customdata=np.array(hovers, dtype=object).reshape(n_lines, n_columns),
+            hovertemplate="%{customdata}<extra></extra>",
+            xgap=0.6 if n_columns <= 80 else 0, ygap=0.6 if n_lines <= 80 else 0,
+        )  # fmt: skip
+        bar = COLOR_BAR | {"y": 1, "yanchor": "bottom", "ypad": 8, "nticks": 4} | ticks
+        colors = {"colorscale": ink.AREAS, "cmin": ends[0], "cmax": ends[1], "colorbar": bar}
+        # The title is a note, because the dashboard's theme would put a title of the colour bar on top of the bar.
+        self.note(title[:1].upper() + title[1:], 0, xref="paper", xanchor="left", yshift=42)
+        axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}
+        layout = {"height": max(CELL * n_lines + 250, 340), "margin": {"t": 112, "b": 16, "l": 16, "r": 16}}
+        return self.checked({"tickangle": 90, **axis}, {"autorange": "reversed", **axis}, coloraxis=colors, **layout)
+
+    def color_bar(self, title: str, scale: dict, bar: dict, *, shown: bool) -> None:
+        """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it."""
+        bar = COLOR_BAR | {"y": 0, "yanchor": "top", "ypad": 16} | bar
+        self.axes(coloraxis={**scale, "showscale": shown, "colorbar": bar})
+        if shown:  # the title is a note for the same reason
+            beside = {"xref": "paper", "xanchor": "left", "xshift": LENGTH + 8, "y": 0, "yanchor": "middle"}
+            self.note(title, 0, **beside, yshift=-21)
 
 
-def axes(figure: Figure, x, y, *, at=(), **layout) -> None:
-    """Give the axes their titles, or all their settings, in the panel ``at``; and the figure what else is set."""
-    for update, axis in ((figure.update_xaxes, x), (figure.update_yaxes, y)):
-        update(**({"title_text": axis} if isinstance(axis, str) else axis), **dict(at))
-    figure.update_layout(layout)
+def _set(into: dict, settings) -> None:
+    """Enter settings, in which ``title_text`` is the text of the title, into those that are there."""
+    for name, value in settings.items():
+        of, _, part = name.partition("_")
+        if part or isinstance(value, dict):
+            inner = into[of] = into.get(of) or {}
+            _set(inner, {part: value} if part else value)
+        else:
+            into[name] = value
 
 
-def line(figure, x, y, name, color, hover, *, mark=None, size=8.0, width=2.0, dash=None, **trace) -> None:
-    """Draw points with a line through them, all in one colour; ``hover`` is what is said where one points at them."""
-    line, marker = {"color": color, "width": width, "dash": dash}, {"symbol": mark, "size": size, "color": color}
-    said = {"hovertemplate": f"{hover}<extra></extra>"}
-    figure.add_scatter(x=x, y=y, name=name, **{"mode": "lines+markers", "line": line, "marker": marker} | said | trace)
+@functools.lru_cache(maxsize=100)
+def _panels(rows, columns, titles, **layout) -> dict:
+    """Return the layout of panels, which takes Plotly ten milliseconds."""
+    made = make_subplots(rows=rows, cols=columns, subplot_titles=titles or None, **layout).layout.to_plotly_json()
+    return {name: value for name, value in made.items() if name != "template"}
 
 
-def stroke(figure, x, y, color, width=1.5, dash=None, **trace) -> None:
-    """Draw a line without points and without hover texts."""
-    quiet = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(x=x, y=y, line={"color": color, "width": width, "dash": dash}, **quiet | trace)
-
-
-def points(figure, x, y, name, marker, hover, **trace) -> None:
-    """Draw points without a line."""
-    said = {"mode": "markers", "hovertemplate": f"{hover}<extra></extra>"}
-    figure.add_scatter(x=x, y=y, name=name, marker=marker, **said | trace)
-
-
-def band(figure, x, low, high, color: str, group: str, **trace) -> None:
-    """Fill the area between two lines; a click on its ``group`` in the legend hides it with the group's lines."""
-    edge = {"mode": "lines", "line": NO_EDGE, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
-    figure.add_scatter(x=x, y=high, **edge, **trace)
-    figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=shade(color), **edge, **trace)
-
-
-def rule(figure, x, *, color=ink.MARK, **place) -> None:
-    """Draw a dotted vertical line at a value."""
-    figure.add_vline(x=x, line={"color": color, "width": 1.5, "dash": "dot"}, **place)
-
-
-def note(figure, text: str, x, **place: object) -> None:
-    """Write a small text above the plot at a place of its horizontal axis, or where ``place`` says."""
-    above = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 12}}
-    figure.add_annotation(text=text, x=x, showarrow=False, **above | place)
-
-
-def columns(figure, x, y, name, color, hover, *, digits=None, pattern=None, edge=NO_EDGE, **trace) -> None:
-    """Draw upright bars of one colour, with numbers above them if ``digits`` says how a value is written."""
-    if digits is not None:
-        texts = [digits(value) if np.isfinite(value) else "" for value in y]
-        trace |= {"text": texts, "textposition": "outside", "cliponaxis": False}
-    marker = {"color": color, "line": edge, "pattern": {"shape": pattern}}
-    figure.add_bar(x=x, y=y, name=name, marker=marker, hovertemplate=f"{hover}<extra></extra>", **trace)
-
-
-def bars(figure, values, mine, name, color, hover, hovers, *, solid=None, **trace) -> None:
-    """Draw those horizontal bars, the first on top, that have one colour; from the bar ``solid`` on, hatched."""
-    own = np.flatnonzero(mine)
-    shape = ["/" if solid is not None and i >= solid else "" for i in own]
-    pattern = {"shape": shape, "size": 6} if any(shape) else None
-    if shape and all(shape):  # the legend has the pattern of the first bar, here of none that is named
-        trace |= {"legendgroup": name, "showlegend": False}
-        figure.add_bar(x=[None], y=[None], orientation="h", name=name, legendgroup=name, marker={"color": color})
-    figure.add_bar(
-        x=values[own], y=len(values) - 1 - own, orientation="h", name=name,
-        width=0.75,  # otherwise the bars of a trace with gaps would be wider
-        marker={"color": color, "line": NO_EDGE, "pattern": pattern},
-        **{"customdata": [hovers[i] for i in own], "hovertemplate": f"%{{customdata}}<br>{hover}<extra></extra>"}
-        | trace,
-    )  # fmt: skip
-
-
-def bar_figure(figure, names, values, groups, hover, hovers, axis, *, legend=True, **look) -> Figure:
-    """Draw horizontal bars with their names, in groups: what the legend says, a mask of the bars, and their colour."""
-    values = np.asarray(values, dtype=np.float64)
-    for name, mine, color in groups:
-        if np.any(mine):
-            bars(figure, values, mine, name, color, hover, hovers, **look)
-    bar_axes(figure, names)
-    figure.update_xaxes(**axis).update_layout(showlegend=legend)
-    return figure
+def _categories(names) -> list[str]:
+    """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ."""
+    times_used, categories = {}, []
+    for name in names:
+        text = short(name, LETTERS)
+        times_used[text] = times_used.get(text, 0) + 1
+        categories.append(text + "\u200b" * (times_used[text] - 1))
+    return categories
 
 
 def by_sign(values, positive: str, negative: str, none: str = "no influence") -> list[tuple]:
@@ -116,83 +231,3 @@ def hovers(frame, lines=None) -> np.ndarray:
     parts = ([f"<b>{short(name, 60)}</b>", line, about]
              for name, line, about in zip(frame["name"], lines or [""] * len(frame), abouts))  # fmt: skip
     return np.array(["<br>".join(filter(None, part)) for part in parts], dtype=object)
-
-
-def bar_axes(figure, names) -> None:
-    """Set the height of a figure of horizontal bars, and write a name beside each bar."""
-    figure.update_layout(height=max(LINE * len(names) + AROUND, 220), barmode="overlay")
-    figure.update_yaxes(**name_axis(names), ticks="")
-
-
-def pairs(figure, frame, y, columns, names, hover, **trace) -> None:
-    """Draw two numbers of each line of a frame as points that are joined, with the names that the legend has."""
-    gap = np.full(len(frame), np.nan)
-    x = np.column_stack([*(frame[column] for column in columns), gap]).ravel()
-    stroke(figure, x, np.column_stack([y, y, gap]).ravel(), ink.MARK, 2, **trace | {"showlegend": False})
-    about = [short(text, 80) for text in frame["name"]]
-    for column, name, color, symbol in zip(columns, names, (ink.BLUE, ink.VERMILION), ("circle-open", "circle")):
-        marker = {"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}}
-        said = f"<b>%{{customdata}}</b><br>{name} {hover}"
-        points(figure, frame[column], y, name, marker, said, customdata=about, legendgroup=column, **trace)
-
-
-def box(figure, values, place, color, name, texts, hover, marker, **box) -> None:
-    """Draw a box at a place of a vertical axis, with its points."""
-    figure.add_box(
-        x=values, y=np.full(len(values), place), orientation="h", name=name, width=0.5, pointpos=0,
-        line={"color": color, "width": 1.5}, fillcolor=shade(color), marker={"color": color, **marker},
-        customdata=texts, hovertemplate=f"{hover}<extra></extra>", hoveron="points",
-        **{"boxpoints": "all", "jitter": 0.5} | box,
-    )  # fmt: skip
-
-
-def error_bars(figure, values, errors) -> None:
-    """Draw intervals of horizontal bars, on white lines below dark ones: one of them is seen on every bar and page."""
-    for trace in figure.data:
-        at = len(values) - 1 - np.asarray(trace.y)
-        trace.error_x = {"array": errors[at], "color": "white", "thickness": 4, "width": 5}
-    figure.add_scatter(
-        x=values, y=np.arange(values.size)[::-1], mode="markers", marker={"opacity": 0}, hoverinfo="skip",
-        error_x={"array": errors, "color": ink.INK, "thickness": 1.5, "width": 4}, showlegend=False,
-    )  # fmt: skip
-
-
-def heat_map(figure, values, lines, columns, hovers, title, ticks, ends) -> Figure:
-    """Draw a heat map with names beside it, and above it a bar of its colours."""
-    n_lines, n_columns = values.shape
-    # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
-    figure.add_heatmap(
-        x=_categories(columns), y=_categories(lines), z=values, coloraxis="coloraxis", hoverongaps=False,
-        customdata=np.array(hovers, dtype=object).reshape(n_lines, n_columns),
-        hovertemplate="%{customdata}<extra></extra>",
-        xgap=0.6 if n_columns <= 80 else 0, ygap=0.6 if n_lines <= 80 else 0,
-    )  # fmt: skip
-    bar = COLOR_BAR | {"y": 1, "yanchor": "bottom", "ypad": 8, "nticks": 4} | ticks
-    colors = {"colorscale": ink.AREAS, "cmin": ends[0], "cmax": ends[1], "colorbar": bar}
-    figure.update_layout(
-        height=max(CELL * n_lines + 250, 340), margin={"t": 112, "b": 16, "l": 16, "r": 16}, coloraxis=colors
-    )
-    # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.
-    note(figure, title[:1].upper() + title[1:], 0, xref="paper", xanchor="left", yshift=42)
-    axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}
-    axes(figure, {"tickangle": 90, **axis}, {"autorange": "reversed", **axis})
-    return figure
-
-
-def _categories(names) -> list[str]:
-    """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ."""
-    times_used, categories = {}, []
-    for name in names:
-        text = short(name, LETTERS)
-        times_used[text] = times_used.get(text, 0) + 1
-        categories.append(text + "\u200b" * (times_used[text] - 1))
-    return categories
-
-
-def color_bar(figure, title: str, scale: dict, bar: dict, *, shown: bool) -> None:
-    """Set the colour scale of a figure and, if ``shown``, a bar below the figure with its title beside it."""
-    bar = COLOR_BAR | {"y": 0, "yanchor": "top", "ypad": 16} | bar
-    figure.update_layout(coloraxis={**scale, "showscale": shown, "colorbar": bar})
-    if shown:  # the title is an annotation for the same reason
-        beside = {"xref": "paper", "xanchor": "left", "xshift": LENGTH + 8, "y": 0, "yanchor": "middle", "yshift": -21}
-        note(figure, title, 0, **beside)

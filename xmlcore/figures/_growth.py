@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import depth_axis, spaced_log_axis, whole_axis
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short, signed
-from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.wording import probability, score
 
 OBJECTIVE_COLORS = {"J": ink.BLUE, "balance": ink.VERMILION, "class integrity": ink.GREEN, "multi-way": ink.PURPLE}
@@ -41,16 +41,15 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     sums = frame.groupby("depth")[["leaves", "rows"]].sum()
     log = math.log(max(n_labels, 1)) / math.log(arity)
     deepest = int(sums.index.max())
-    figure = new_figure(title, sums, deepest=deepest, log=log)
+    figure = Drawing(title, sums, deepest=deepest, log=log)
     for column, color, name in (("leaves", ink.BLUE, "of the leaves"), ("rows", ink.VERMILION, "of the training rows")):
         share, hover = 100 * sums[column] / sums[column].sum(), f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})"
-        draw.columns(figure, sums.index, share, name, color, hover, customdata=sums[column])
+        figure.upright(sums.index, share, name, color, hover, customdata=sums[column])
     for place, name, side in ((log, "log", "center"), (3 * log, "3 log", "right")):
-        draw.rule(figure, place, color=ink.EDGE)
-        draw.note(figure, f"{name}<sub>{arity}</sub> L = {place:.1f}", place, xanchor=side)
+        figure.rule(place, color=ink.EDGE)
+        figure.note(f"{name}<sub>{arity}</sub> L = {place:.1f}", place, xanchor=side)
     x = {"title_text": "Depth", "range": [-0.6, max(deepest, 3 * log) + 1.5], "tickformat": "d", "showgrid": False}
-    draw.axes(figure, x, {"title_text": "Share, %", "rangemode": "tozero"}, barmode="group", showlegend=True)
-    return figure
+    return figure.checked(x, {"title_text": "Share, %", "rangemode": "tozero"}, barmode="group", showlegend=True)
 
 
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
@@ -65,7 +64,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     """
     need_columns(frame, ["part", "depth", "least", "mean", "greatest", "nodes"], "objective_by_depth")
     rows = frame[frame["part"] == part].sort_values("depth")
-    figure = new_figure(title or f"{_title(part)} of the splits by depth", rows)
+    figure = Drawing(title or f"{_title(part)} of the splits by depth", rows)
     color = OBJECTIVE_COLORS.get(part, ink.GREY)
     for name, dash, width, size, fill in (
         ("greatest", "dot", 1.5, 4, None),
@@ -74,10 +73,9 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     ):
         hover = f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits"
         look = {"size": size, "width": width, "dash": dash, "fill": fill, "fillcolor": shade(color)}
-        draw.line(figure, rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
+        figure.line(rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
     x, legend = {"title_text": "Depth", **whole_axis(rows["depth"])}, {"traceorder": "normal"}
-    draw.axes(figure, x, _title(part), showlegend=True, legend=legend)
-    return figure
+    return figure.checked(x, _title(part), showlegend=True, legend=legend)
 
 
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> Figure:
@@ -89,7 +87,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     {titled_figure}
     """
     need_columns(frame, ["epoch", "part", "value", "stage"], "objective_in_training")
-    figure = new_figure(title, frame)
+    figure = Drawing(title, frame)
     for part, mine in frame.groupby("part", sort=False):
         color, mark = OBJECTIVE_COLORS.get(part, ink.GREY), OBJECTIVE_MARKS.get(part, "circle")
         during, split = mine[mine["stage"] == "training"], mine[mine["stage"] == "split"]
@@ -97,12 +95,11 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
         size, width = (10, 5) if part == "J" else (5, 1.5)
         look = {"mark": mark, "size": size, "width": width, "legendgroup": part}
         hover = f"after epoch %{{x}}: {part} %{{y:.3f}}"
-        draw.line(figure, during["epoch"], during["value"], _title(part), color, hover, **look)
+        figure.line(during["epoch"], during["value"], _title(part), color, hover, **look)
         ring = {"symbol": f"{mark}-open", "size": size + 8, "color": color, "line": {"width": 2}}
         name, own = f"{_title(part)} of the split", {"legendgroup": part, "showlegend": part == "J"}
-        draw.points(figure, split["epoch"], split["value"], name, ring, f"the split: {part} %{{y:.3f}}", **own)
-    draw.axes(figure, {"title_text": "Epoch", **whole_axis(frame["epoch"])}, "J and its parts", showlegend=True)
-    return figure
+        figure.points(split["epoch"], split["value"], name, ring, f"the split: {part} %{{y:.3f}}", **own)
+    return figure.checked({"title_text": "Epoch", **whole_axis(frame["epoch"])}, "J and its parts", showlegend=True)
 
 
 def measures_of_prefixes(
@@ -130,7 +127,7 @@ def measures_of_prefixes(
     named, of, unit = SIZES[axis]
     rows = frame[frame["axis"] == axis].sort_values(axis)
     points = rows[axis].unique()
-    figure = new_figure(title or named, points)
+    figure = Drawing(title or named, points)
     twice = "P@k" in measures  # nDCG@1 is P@1
     for measure, k in ((m, k) for m in measures for k in ks if not (twice and m == "nDCG@k" and k == 1)):
         mine = rows[(rows["measure"] == measure) & (rows["k"] == k)]
@@ -138,9 +135,9 @@ def measures_of_prefixes(
             color, name = ink.MEASURE_COLORS.get(measure, ink.GREY), measure.replace("@k", f"@{k}")
             look = {"mark": ink.MEASURE_MARKS.get(measure, "circle"), "size": 7, "dash": DASHES.get(k, "dashdot")}
             hover = f"{name} = %{{y:.2f}} %, %{{x:,}} {unit}, depth %{{customdata}}"
-            draw.line(figure, mine[axis], 100 * mine["value"], name, color, hover, customdata=mine["depth"], **look)
+            figure.line(mine[axis], 100 * mine["value"], name, color, hover, customdata=mine["depth"], **look)
     x = {"title_text": f"{of} (log)", **spaced_log_axis(points, 0.14)}  # for numbers on a phone
-    draw.axes(figure, x, "Percent", showlegend=True)
+    figure.axes(x, "Percent", showlegend=True)
     if axis == "max_nodes":
         depth, line = rows.drop_duplicates(axis), {"color": ink.GREY, "width": 1.5}
         marker, hover = (
@@ -148,11 +145,11 @@ def measures_of_prefixes(
             f"depth %{{y}}, %{{x:,}} {unit}",
         )
         look = {"marker": marker, "width": 1.5, "yaxis": "y2"}
-        draw.line(figure, depth[axis], depth["depth"], "deepest tree (right)", ink.GREY, hover, **look)
+        figure.line(depth[axis], depth["depth"], "deepest tree (right)", ink.GREY, hover, **look)
         right = {"overlaying": "y", "side": "right", "title": {"text": "Depth"}, "rangemode": "tozero"}
         step = max(1, math.ceil(int(depth["depth"].max()) / 5))
-        figure.update_layout(yaxis2={**right, "showgrid": False, "dtick": step})
-    return figure
+        figure.axes(yaxis2={**right, "showgrid": False, "dtick": step})
+    return figure.checked()
 
 
 def _title(part):
@@ -195,24 +192,22 @@ def path_products(
     elif len(frame) <= 12:
         factors = (f"×{min(factor, 0.99 if factor < 1 else 1):#.2g}" for factor in ways[0]["factor"])
         text = {"text": ["", *factors], "textposition": "top right", "textfont": {"size": 12}}
-        figure.update_traces(mode="lines+markers+text", **text)
+        figure.traces[0] |= {"mode": "lines+markers+text", **text}
     axis = depth_axis(first, last)
     axis["ticktext"][0] = "start"
     y = {"title_text": "Probability so far, %" if percent else "Score so far", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": "Depth in the tree", **axis}, y)
-    return figure
+    return figure.checked({"title_text": "Depth in the tree", **axis}, y)
 
 
 def _ways_figure(title, lines, name, hover, look) -> Figure:
     """Return a figure of lines: depths, values and texts of each; thin ones where there are several."""
     many = len(lines) > 1
-    figure = new_figure(title, min(len(lines), MOST_PATHS), lines)
+    figure = Drawing(title, min(len(lines), MOST_PATHS), lines)
     for place, (depths, values, texts) in enumerate(lines[:MOST_PATHS]):
         own = {"customdata": texts, "legendgroup": "ways", "showlegend": many and place == 0}
-        draw.line(
-            figure, depths, values, name, ink.BLUE, f"%{{customdata}}<br>{hover}", **MANY if many else look, **own
-        )
-    return figure.update_layout(showlegend=many)
+        figure.line(depths, values, name, ink.BLUE, f"%{{customdata}}<br>{hover}", **MANY if many else look, **own)
+    figure.axes(showlegend=many)
+    return figure
 
 
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> Figure:
@@ -240,9 +235,8 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
         means = 100 * np.average(np.column_stack(shares), axis=1, weights=weights)
         _add_mean(figure, depths, means, len(ways), "depth %{x}: mean %{y:.2f} %")
     y = {"title_text": "Share of the node’s rows, %", "rangemode": "tozero"}
-    draw.axes(figure, {"title_text": "Depth in the tree", **depth_axis(first, last)}, y)
-    return figure
+    return figure.checked({"title_text": "Depth in the tree", **depth_axis(first, last)}, y)
 
 
 def _add_mean(figure, depths, means, count, hover):
-    draw.line(figure, [*depths], means, f"mean of all {count:,}", ink.VERMILION, hover, mark="square", size=7, width=3)
+    figure.line([*depths], means, f"mean of all {count:,}", ink.VERMILION, hover, mark="square", size=7, width=3)

@@ -6,8 +6,9 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import percent_ticks, steps
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, cut_apart, short
-from xmlcore.figures._style import Figure, need_columns, new_figure, shade
+from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.wording import probability, significant
 
 SIZE = 20  # width of a square of confusions, in pixels
@@ -32,7 +33,7 @@ def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Fi
     columns = ["label", "feature", "label_name", "name", "value", "rank"]
     need_columns(frame, columns, "selection_heat", n_labels=n_labels, n_features=n_features)
     shape = frame["label"].nunique(), frame["feature"].nunique()
-    figure = new_figure("Labels and their features", shape[0] * shape[1], n_labels * n_features)
+    figure = Drawing("Labels and their features", shape[0] * shape[1], n_labels * n_features)
     rank = frame["rank"].to_numpy(dtype=np.float64).reshape(shape)
     values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
     hovers = [
@@ -46,7 +47,7 @@ def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Fi
     ticks += [most] if len(ticks) == 1 < most else []
     scale = {"tickvals": -np.log10(ticks), "ticktext": [f"{tick:,}" for tick in ticks]}
     last = np.log10(most) or 1.0  # if all ranks are 1, only the end of the scale is used
-    return draw.heat_map(figure, values, labels, names, hovers, "rank of the feature", scale, (-last, 0.0))
+    return figure.heat_map(values, labels, names, hovers, "rank of the feature", scale, (-last, 0.0))
 
 
 def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
@@ -64,7 +65,7 @@ def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure
     needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
     need_columns(frame, needed, "group_heat", n_labels=n_labels, n_features=n_features)
     shape = frame["label_group"].nunique(), frame["feature_group"].nunique()
-    figure = new_figure("Groups of labels and of features", shape[0] * shape[1], n_labels * n_features)
+    figure = Drawing("Groups of labels and of features", shape[0] * shape[1], n_labels * n_features)
     values = frame["value"].to_numpy(dtype=np.float64).reshape(shape)
     hovers = [
         f"<b>{short(_plus(line['label_name'], line['n_labels'], 40), 40)}</b><br>"
@@ -76,7 +77,7 @@ def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure
     names = [*map(_plus, first_row["name"], first_row["n_features"])]
     most = float(values.max()) if values.size else 1.0
     title, ticks = "share of the pairs kept", percent_ticks(0, most)
-    return draw.heat_map(figure, values, labels, names, hovers, title, ticks, (0, most))
+    return figure.heat_map(values, labels, names, hovers, title, ticks, (0, most))
 
 
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
@@ -91,7 +92,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     """
     need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat", n_labels=n_labels)
     n = frame["a"].nunique()
-    figure = new_figure("Features in common", n, n_labels)
+    figure = Drawing("Features in common", n, n_labels)
     values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
     np.fill_diagonal(values, np.nan)  # a label shares all features with itself
     hovers = [
@@ -103,7 +104,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
     low, high = map(float, np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0))
     ends = (low, high) if low < high else (0.0, max(high, 1e-9))
-    return draw.heat_map(figure, values, names, names, hovers, "share of the features kept", percent_ticks(*ends), ends)
+    return figure.heat_map(values, names, names, hovers, "share of the features kept", percent_ticks(*ends), ends)
 
 
 def _plus(name, count, letters=draw.LETTERS) -> str:
@@ -126,11 +127,11 @@ def cooccurrence_heat(frame: pd.DataFrame) -> Figure:
         share = probability(row.n_both / max(row.n_first, 1))
         counted = f"{row.n_both:,} of {row.n_first:,} rows with {first}: {share}"
         hovers[at] = f"<b>{first}</b> and <b>{second}</b><br>{counted}"
-    figure = new_figure("Labels on the same rows", n)
+    figure = Drawing("Labels on the same rows", n)
     largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
     texts, ticks = names.tolist(), steps(0.0, largest)
     scale, title = {"tickvals": ticks, "ticktext": [*map(probability, ticks)]}, "Share of the left label's rows"
-    return draw.heat_map(figure, values, texts, texts, hovers.ravel().tolist(), title, scale, (0.0, largest))
+    return figure.heat_map(values, texts, texts, hovers.ravel().tolist(), title, scale, (0.0, largest))
 
 
 def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12) -> Figure:
@@ -154,7 +155,7 @@ def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12)
         if (missed in lines or len(lines) < most) and (wrong in columns or len(columns) < most):
             lines.setdefault(missed, at), columns.setdefault(wrong, at)
             drawn.append(at)
-    figure = new_figure("Predicted instead, swaps", drawn, frame if total is None else total)
+    figure = Drawing("Predicted instead, swaps", drawn, frame if total is None else total)
     pairs, largest = frame.iloc[drawn], frame.iloc[drawn]["swaps"].max()
     colors = [shade(ink.VERMILION, opacity) for opacity in FAINT + (STRONG - FAINT) * pairs["swaps"] / largest]
     hovers = [
@@ -167,12 +168,11 @@ def confusions(frame: pd.DataFrame, *, total: int | None = None, most: int = 12)
     marker = {"symbol": "square", "color": colors, "size": SIZE, "opacity": 1, "line": {"width": 0}}
     text = pairs["swaps"].map(("{:.1f}" if largest < 9.95 else "{:,.0f}").format).tolist()
     look = {"mode": "markers+text", "text": text, "textfont": {"size": 11}, "showlegend": False}
-    draw.points(figure, x, y, None, marker, "%{customdata[1]}", customdata=[*map(list, zip(drawn, hovers))], **look)
+    figure.points(x, y, None, marker, "%{customdata[1]}", customdata=[*map(list, zip(drawn, hovers))], **look)
     x, y = _label_axis(frame["wrong_name"], columns), _label_axis(frame["missed_name"], lines)
     x |= {"title_text": "Predicted instead", "tickangle": -60}
     y |= {"title_text": "Missed", "range": [len(lines) - 0.4, -0.6]}
-    draw.axes(figure, x, y, height=draw.LINE * len(lines) + 260)
-    return figure
+    return figure.checked(x, y, height=draw.LINE * len(lines) + 260)
 
 
 def _label_axis(names, places) -> dict:
@@ -197,9 +197,9 @@ def candidate_features(frame: pd.DataFrame) -> Figure:
     need_columns(frame, columns, "candidate_features")
     features, classes = list(dict.fromkeys(frame["feature"])), frame.drop_duplicates("label")
     n, width = len(classes), len(features) + 1
-    figure = new_figure("What each feature adds to f", n)
+    figure = Drawing("What each feature adds to f", n)
     if n == 0:
-        return figure
+        return figure.checked()
     parts, values = (frame[name].to_numpy(np.float64).reshape(n, -1) for name in ("contribution", "value"))
     z = np.column_stack([parts, parts.sum(axis=1)])
     hover = [
@@ -209,7 +209,7 @@ def candidate_features(frame: pd.DataFrame) -> Figure:
         for name, line, own, f in zip([short(name, 60) for name in classes["name"]], values, z, classes["f"])
     ]  # fmt: skip
     largest = float(np.nanmax(np.abs(parts))) or 1.0  # sums larger than this have the full colour
-    figure.add_heatmap(
+    figure.add("heatmap", 
         x=np.arange(width), y=np.arange(n), z=z, zmin=-largest, zmax=largest, colorscale=_steps(), showscale=False,
         customdata=hover, hovertemplate="%{customdata}<extra></extra>", xgap=2, ygap=2,
     )  # fmt: skip
@@ -217,13 +217,12 @@ def candidate_features(frame: pd.DataFrame) -> Figure:
     marks = [
         ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
     ]
-    figure.add_vline(x=width - 1.5, line={"color": ink.MARK, "width": 2})
+    figure.rule(width - 1.5, width=2, dash=None)
     bare = {"showgrid": False, "showline": False, "ticks": ""}
     names = [*map(short, features), MEAN]
     x = {"tickvals": np.arange(width), "ticktext": names, "tickangle": -45, **bare}
     y = {"tickvals": np.arange(n), "ticktext": marks, "autorange": "reversed", **bare}
-    draw.axes(figure, x, y, height=draw.LINE * 1.4 * n + draw.AROUND + 60, showlegend=False)
-    return figure
+    return figure.checked(x, y, height=draw.LINE * 1.4 * n + draw.AROUND + 60, showlegend=False)
 
 
 def _write_numbers(figure, z, reach):
@@ -234,7 +233,7 @@ def _write_numbers(figure, z, reach):
     for mine, font in ((~strong, {}), (strong, {"color": "white"})):
         text = [_rounded(value, digits) for value in z.ravel()[mine]]
         look = {"mode": "text", "textfont": {"size": 10, **font}, "hoverinfo": "skip", "showlegend": False}
-        figure.add_scatter(x=x[mine], y=y[mine], text=text, **look)
+        figure.add("scatter", x=x[mine], y=y[mine], text=text, **look)
 
 
 def _steps():

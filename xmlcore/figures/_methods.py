@@ -6,9 +6,10 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import name_axis, small_looks_small, spaced_axis
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short, whole
 from xmlcore.figures._runs import run_style
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.measures import is_smaller_better
 from xmlcore.validation import check_number
 
@@ -44,19 +45,18 @@ def patterns_compared(frame: pd.DataFrame, measure: str = "average precision") -
     rows = frame[frame["measure"] == measure]
     methods, means = list(dict.fromkeys(rows["method"])), rows.groupby("method")["value"].mean()
     best = None if means.dropna().empty else means.idxmin() if is_smaller_better(measure) else means.idxmax()
-    figure = new_figure(f"{measure[:1].upper()}{measure[1:]} by method", rows, best=best)
+    figure = Drawing(f"{measure[:1].upper()}{measure[1:]} by method", rows, best=best)
     for place, method in enumerate(methods[::-1]):
         mine, name = rows[rows["method"] == method], short(method, 40)
         color, mark, _ = method_style(method)
         marker = {"symbol": mark if mark != "line-ew" else "circle", "size": 7}
         hover, jitter = f"<b>{name}</b><br>%{{x:.4f}}, seed %{{customdata}}", 0.4 if len(mine) > 2 else 0
-        draw.box(figure, mine["value"], place, color, name, mine["seed"], hover, marker, jitter=jitter)
+        figure.box(mine["value"], place, color, name, mine["seed"], hover, marker, jitter=jitter)
     if ALL in means.index:
-        draw.rule(figure, float(means[ALL]), layer="below")
+        figure.rule(float(means[ALL]), layer="below")
     y = {**name_axis([short(method, 24) for method in methods], 0.6), "ticks": ""}
     look = {"height": max((draw.LINE + 12) * len(methods) + 130, 240), "showlegend": False, "margin": {"l": 16}}
-    draw.axes(figure, {"title_text": _axis(measure), "nticks": 6}, y, **look)
-    return figure
+    return figure.checked({"title_text": _axis(measure), "nticks": 6}, y, **look)
 
 
 def score_against_share(frame: pd.DataFrame, measure: str = "average precision") -> Figure:
@@ -72,7 +72,7 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision")
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "score_against_share")
     rows = frame[frame["measure"] == measure]
-    figure = new_figure(f"{measure[:1].upper()}{measure[1:]} against k/D", rows)
+    figure = Drawing(f"{measure[:1].upper()}{measure[1:]} against k/D", rows)
     shares = np.sort(rows.loc[rows["method"] != ALL, "share"].unique())
     for method, mine in rows.groupby("method", sort=False):
         color, mark, dash = method_style(method)
@@ -82,14 +82,14 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision")
             over_seeds = mine.groupby("share")["value"].agg(["mean", "min", "max"])
             x, y = over_seeds.index.to_numpy(), over_seeds["mean"]
             if (over_seeds["max"] > over_seeds["min"]).any():
-                draw.band(figure, x, over_seeds["min"], over_seeds["max"], color, method)
+                figure.band(x, over_seeds["min"], over_seeds["max"], color, method)
         hover = f"<b>{short(method, 40)}</b><br>{'' if method == ALL else 'k/D = %{x:~g}: '}%{{y:.4f}}"
         look = {"mark": mark, "width": 2.5, "dash": dash, "mode": "lines" if method == ALL else "lines+markers"}
-        draw.line(figure, x, y, short(method, 40), color, hover, legendgroup=method, **look)
+        figure.line(x, y, short(method, 40), color, hover, legendgroup=method, **look)
     x = {"title_text": "Share of the features kept, k/D", **spaced_axis(shares)}
-    draw.axes(figure, x, _axis(measure), showlegend=True, height=420)
+    figure.axes(x, _axis(measure), showlegend=True, height=420)
     small_looks_small(figure, 1.0)
-    return figure
+    return figure.checked()
 
 
 def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:
@@ -105,20 +105,19 @@ def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:
     chance = None if chance is None else check_number(chance, "chance", 0.0, 1.0)
     need_columns(frame, ["name", "jaccard"], "stability_boxes")
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
-    figure, names = new_figure("Agreement between seeds", frame), [short(name, 60) for name in frame["name"]]
+    figure, names = Drawing("Agreement between seeds", frame), [short(name, 60) for name in frame["name"]]
     for place, column in enumerate(shown[::-1]):
         name, color, _ = AGREEMENT[column]
         hover, marker = f"<b>%{{customdata}}</b><br>{name} %{{x:.3f}}", {"size": 4, "opacity": 0.6}
         drawn = "outliers" if len(frame) > 300 else "all"
-        draw.box(figure, frame[column], place, color, name, names, hover, marker, boxpoints=drawn)
+        figure.box(frame[column], place, color, name, names, hover, marker, boxpoints=drawn)
     if chance is not None:
-        draw.rule(figure, chance, layer="below")
-        draw.note(figure, "Jaccard by chance", chance, xanchor="left", xshift=-4)
+        figure.rule(chance, layer="below")
+        figure.note("Jaccard by chance", chance, xanchor="left", xshift=-4)
     low = min([0.0, *(float(frame[column].min()) for column in shown)])
     x = {"title_text": "Agreement between two seeds, 1 is the same", "range": [low - 0.02, 1.02]}
     y = {**name_axis([AGREEMENT[column][0] for column in shown], 0.6), "ticks": ""}
-    draw.axes(figure, x, y, height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
-    return figure
+    return figure.checked(x, y, height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
 
 
 def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
@@ -136,7 +135,7 @@ def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """
     need_columns(nodes, ["method", "x", "y"], "significance_diagram")
     need_columns(edges, ["a", "b", "p", "line"], "significance_diagram")
-    figure = new_figure("Methods that a test does not tell apart", nodes)
+    figure = Drawing("Methods that a test does not tell apart", nodes)
     for line, dash, width, name in (
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
@@ -147,21 +146,20 @@ def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
         place = beside if abs(node.x) > 0.3 else f"{'top' if node.y > 0 else 'bottom'} center"
         text = {"mode": "markers+text", "text": [short(str(node.method), 24)], "textposition": place}
         marker, hover = {"size": 16, "color": method_style(node.method)[0]}, f"<b>{short(str(node.method), 40)}</b>"
-        draw.points(figure, [node.x], [node.y], None, marker, hover, cliponaxis=False, showlegend=False, **text)
+        figure.points([node.x], [node.y], None, marker, hover, cliponaxis=False, showlegend=False, **text)
     y = {"visible": False, "range": [-1.35, 1.35], "scaleanchor": "x"}
     legend = {"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"}
-    draw.axes(figure, {"visible": False, "range": [-2.1, 2.1]}, y, legend=legend)
-    return figure
+    return figure.checked({"visible": False, "range": [-2.1, 2.1]}, y, legend=legend)
 
 
 def _add_edges(figure, places, edges, dash, width, name) -> None:
     """Add the lines between methods, and what is said in the middle of each."""
     ends = np.array([[places.loc[e.a], places.loc[e.b]] for e in edges.itertuples()], float).reshape(-1, 2, 2)
     x, y = np.append(ends, np.full((len(ends), 1, 2), np.nan), axis=1).reshape(-1, 2).T
-    draw.stroke(figure, x, y, ink.QUIET, width, dash, name=name, showlegend=bool(len(edges)))
+    figure.stroke(x, y, ink.QUIET, width, dash, name=name, showlegend=bool(len(edges)))
     pairs = [f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in edges.itertuples()]
     middle, unseen = ends.mean(axis=1).T, {"size": 9, "color": "rgba(0, 0, 0, 0)"}
-    draw.points(figure, *middle, None, unseen, "%{customdata}", customdata=pairs, showlegend=False)
+    figure.points(*middle, None, unseen, "%{customdata}", customdata=pairs, showlegend=False)
 
 
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> Figure:
@@ -179,27 +177,26 @@ def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Me
     need_columns(frame, ["method", "rank"], "critical_difference")
     frame = frame.sort_values("rank", kind="stable")
     n, groups = len(frame), rank_groups(frame["rank"].tolist(), difference)
-    figure = new_figure(title, n, groups=groups)
+    figure = Drawing(title, n, groups=groups)
     # Above the names: a scale of the critical difference, then the bars, from the best ranks to the worst.
     top = n + len(groups)
     text = {"text": [f"critical difference {difference:.2f}", ""], "textposition": "top right", "cliponaxis": False}
     text |= {"mode": "lines+markers+text", "marker": {"symbol": "line-ns-open", "size": 10, "color": ink.QUIET}}
-    draw.stroke(figure, [1, 1 + difference], [top + 0.6] * 2, ink.QUIET, 2, showlegend=None, **text)
+    figure.stroke([1, 1 + difference], [top + 0.6] * 2, ink.QUIET, 2, showlegend=None, **text)
     for place, (low, high) in enumerate(groups):
         said = {"hovertemplate": f"not told apart: mean ranks {low:.2f} to {high:.2f}<extra></extra>"}
         bar = [low - 0.02, high + 0.02], [top - 0.6 - place] * 2
-        draw.stroke(figure, *bar, ink.EDGE, 6, hoverinfo=None, showlegend=None, **said)
+        figure.stroke(*bar, ink.EDGE, 6, hoverinfo=None, showlegend=None, **said)
     for y, method, rank in zip(range(n - 1, -1, -1), frame["method"], frame["rank"]):
         color = run_style(str(method).split(" ")[0].rstrip(","))["color"]
-        draw.stroke(figure, [rank, rank], [y, top - 0.3], color, 1.2, "dot", showlegend=None)
+        figure.stroke([rank, rank], [y, top - 0.3], color, 1.2, "dot", showlegend=None)
         hover = f"<b>{whole(method)}</b>: mean rank %{{x:.2f}}"
-        draw.points(figure, [rank], [y], None, {"color": color, "size": 11}, hover)
+        figure.points([rank], [y], None, {"color": color, "size": 11}, hover)
     names = apart(frame["method"], 24)
     texts = [f"{names[str(m)]}  {r:.2f}" for m, r in zip(frame["method"], frame["rank"])]
     x = {"title_text": "Mean rank, 1 is the best", "range": [0.8, max(n, 1 + difference) + 0.2], "dtick": 1}
     y = {**name_axis(texts), "range": [-0.6, top + 1.8], "ticks": ""}
-    draw.axes(figure, x, y, height=STEP * (top + 2.5) + 130, showlegend=False, margin={"l": 16})
-    return figure
+    return figure.checked(x, y, height=STEP * (top + 2.5) + 130, showlegend=False, margin={"l": 16})
 
 
 def rank_groups(ranks, critical_difference: float) -> list[tuple[float, float]]:

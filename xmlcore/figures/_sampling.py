@@ -3,20 +3,20 @@
 import numpy as np
 import pandas as pd
 
-from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spaced_log_axis
 from xmlcore.figures._comparisons import SHARES
 from xmlcore.figures._curves import time_unit
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.statistics import mean_intervals
 
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 SWEPT = ("accuracy", "macro_f1", "fit_s")  # what a sweep has of each training
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
-PANELS = {"shared_xaxes": True, "row_heights": [2.0, 1.0], "vertical_spacing": 0.06, "horizontal_spacing": 0.06}
+PANELS = {"shared_xaxes": True, "row_heights": (2.0, 1.0), "vertical_spacing": 0.06, "horizontal_spacing": 0.06}
 
 
 def sampled_classes(frame: pd.DataFrame) -> Figure:
@@ -40,24 +40,23 @@ def sampled_classes(frame: pd.DataFrame) -> Figure:
     kept = curve_points(before)
     start, place, mean, low, high = _stretches(after)
     facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure = new_figure("Label sizes before and after sampling", kept, n, **facts)
-    draw.axes(figure, "Rank of the label by training rows (log)", "Rows or copies (log)", showlegend=True)
+    figure = Drawing("Label sizes before and after sampling", kept, n, **facts)
+    figure.axes("Rank of the label by training rows (log)", "Rows or copies (log)", showlegend=True)
     if n == 0:
-        return figure
+        return figure.checked()
     # Below LEAST_COPIES only as far as the line of means needs it: where most labels of a stretch have no copies.
     least = min(max(min(before.min(), low.min()), LEAST_COPIES), mean[mean > 0].min(initial=np.inf))
     if (high > low).any():
-        draw.band(figure, place, np.maximum(low, least), np.maximum(high, least), ink.VERMILION, "after")
+        figure.band(place, np.maximum(low, least), np.maximum(high, least), ink.VERMILION, "after")
     names = [short(name, 60) for name in frame["name"].to_numpy()[order][kept]] if "name" in frame.columns else None
     hover = ("" if names is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
-    draw.line(figure, kept + 1, before[kept], "training rows", ink.BLUE, hover, size=4, customdata=names)
+    figure.line(kept + 1, before[kept], "training rows", ink.BLUE, hover, size=4, customdata=names)
     ends = np.append(start[1:], n)
     ranks = [f"rank {a + 1:,}" if b == a + 1 else f"ranks {a + 1:,} to {b:,}" for a, b in zip(start, ends)]
     hover, means = "%{customdata}<br>%{y:.3~g} copies per label", np.where(mean > 0, mean, np.nan)
     look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks}
-    draw.line(figure, place, means, "sampled copies, mean", ink.VERMILION, hover, **look)
-    draw.axes(figure, log_axis(1, n), log_axis(least, max(before.max(), high.max()), whole=False))
-    return figure
+    figure.line(place, means, "sampled copies, mean", ink.VERMILION, hover, **look)
+    return figure.checked(log_axis(1, n), log_axis(least, max(before.max(), high.max()), whole=False))
 
 
 def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
@@ -74,24 +73,21 @@ def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
     columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
     need_columns(frame, columns, "candidate_curves", own=own)
     rows = frame.sort_values("n_candidates")
-    figure, x = (
-        draw.panels(new_figure("Gain from more candidates", rows), 2, 1, **PANELS),
-        rows["n_candidates"].to_numpy(),
-    )
+    figure, x = Drawing("Gain from more candidates", rows).panels(2, 1, **PANELS), rows["n_candidates"].to_numpy()
     above, below = {"row": 1, "col": 1}, {"row": 2, "col": 1}
     is_limited = "attainable" in rows and (rows["attainable"] < rows["recall"]).any()
     for column in ("recall", *(["attainable"] if is_limited else []), "accuracy", "macro_f1"):
         if rows[column].notna().any():
             name, color, mark = SHARES[column]
             hover, dash = f"q = %{{x:,}}: {name} %{{y:.2f}} %", "dash" if column == "attainable" else None
-            draw.line(figure, x, 100 * rows[column], name, color, hover, mark=mark, dash=dash, **above)
+            figure.line(x, 100 * rows[column], name, color, hover, mark=mark, dash=dash, **above)
     factor, unit = time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
     times, hover = rows["predict_ms_per_row"] / 1000 * factor, f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row"
-    draw.line(figure, x, times, "time per row", ink.GREY, hover, mark="x", **below)
-    draw.axes(figure, {}, {"title_text": "Percent", "rangemode": "tozero"}, at=above)
-    draw.axes(figure, {}, {"title_text": f"{unit} per row", "rangemode": "tozero"}, at=below)
+    figure.line(x, times, "time per row", ink.GREY, hover, mark="x", **below)
+    figure.axes({}, {"title_text": "Percent", "rangemode": "tozero"}, **above)
+    figure.axes({}, {"title_text": f"{unit} per row", "rangemode": "tozero"}, **below)
     _swept_axis(figure, x, "Candidates, q (log)", own)
-    return figure.update_layout(showlegend=True, height=500)
+    return figure.checked(showlegend=True, height=500)
 
 
 def sampling_sweep(frame: pd.DataFrame, own: tuple[float, float] | None = None) -> Figure:
@@ -121,18 +117,17 @@ def sampling_sweep(frame: pd.DataFrame, own: tuple[float, float] | None = None) 
     seeds = int(groups["seed"].nunique().max()) if len(rows) else 0
     facts = {"seeds": seeds, "failed": int(failed.sum()), "processor_time": bool(by_processor)}
     swept = [axis for axis in SIGNS if (rows["axis"] == axis).any()]
-    figure = draw.panels(
-        new_figure("Micro R@1 and time over κ and π", groups.ngroups, **facts), 2, max(1, len(swept)), **PANELS
-    )
+    figure = Drawing("Micro R@1 and time over κ and π", groups.ngroups, **facts)
+    figure.panels(2, max(1, len(swept)), **PANELS)
     for column, axis in enumerate(swept, 1):
         _add_setting(figure, axis, rows[rows["axis"] == axis], seeds, column)
         values = np.unique(rows.loc[rows["axis"] == axis, axis])
         _swept_axis(figure, values, f"{SIGNS[axis]} (log)", own and own[list(SIGNS).index(axis)], column, 0.2)
     small_looks_small(figure)
-    figure.update_yaxes(title_text="micro R@1, %", row=1, col=1)
-    figure.update_yaxes(title_text="Processor seconds" if by_processor else "Seconds", row=2, col=1)
-    figure.update_yaxes(range=None, rangemode="tozero", row=2)
-    return figure.update_layout(height=500, showlegend=False)
+    figure.axes(y="micro R@1, %", row=1, col=1)
+    figure.axes(y="Processor seconds" if by_processor else "Seconds", row=2, col=1)
+    figure.axes(y={"range": None, "rangemode": "tozero"}, row=2)
+    return figure.checked(height=500, showlegend=False)
 
 
 def _add_setting(figure, axis, rows, seeds, column) -> None:
@@ -153,7 +148,7 @@ def _add_setting(figure, axis, rows, seeds, column) -> None:
          "%{customdata[2]:.3~g} MB"),
     ):  # fmt: skip
         look = {"mode": None, "error_y": error | whiskers, "customdata": np.column_stack(about)}
-        draw.points(figure, x, y, f"{name} over {sign}", marker, begin + hover, row=row, **look, **place)
+        figure.points(x, y, f"{name} over {sign}", marker, begin + hover, row=row, **look, **place)
 
 
 def _stretches(counts):
@@ -173,11 +168,11 @@ def _stretches(counts):
 def _swept_axis(figure, x, title, own, column=1, share=0.1):
     """Set the log axis of a column of panels, with ticks a share of it apart, and mark the value ``own``."""
     axis = spaced_log_axis(x, share)
-    figure.update_xaxes(**axis, col=column)
-    figure.update_xaxes(title_text=title, row=2, col=column)
+    figure.axes(axis, col=column)
+    figure.axes(title, row=2, col=column)
     if len(x) == 0 or own is None or not own > 0:
         return
-    draw.rule(figure, float(own), row="all", col=column)
+    figure.rule(float(own), col=column)
     at = float(np.log10(own))
     side = "left" if at < sum(axis["range"]) / 2 else "right"
-    draw.note(figure, f"as trained: {own:g}", at, xref=f"x{column}" if column > 1 else "x", xanchor=side)
+    figure.note(f"as trained: {own:g}", at, xref=f"x{column}" if column > 1 else "x", xanchor=side)

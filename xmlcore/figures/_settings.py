@@ -10,8 +10,9 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import LEAST_SPAN, NEAR, far_apart, log_ticks, small_looks_small, steps
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._style import Figure, need_columns
 
 SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
 LETTERS = 100  # of all names above the axes of parallel coordinates
@@ -40,21 +41,20 @@ def parameters_compared(
     """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour."""
     need_columns(frame, [measure, *parameters], "parameters_compared")
     drawn = frame.dropna(subset=[measure, *parameters])
-    figure = new_figure(title or f"{measure} by settings", drawn, frame, left_out=len(frame) - len(drawn))
+    figure = Drawing(title or f"{measure} by settings", drawn, frame, left_out=len(frame) - len(drawn))
     titles = apart(parameters.values(), min(24, LETTERS // (len(parameters) + 1)))
     dimensions = [_dimension(drawn[name], titles[str(label)]) for name, label in parameters.items()]
     values = drawn[measure].astype(float).tolist()
     # The colour bar stands beside the last axis, whose numbers are its own.
     bar = {"thickness": 8, "len": 1, "xpad": 6, "ypad": 0, "showticklabels": False, "outlinewidth": 0}
-    figure.add_parcoords(
+    figure.add("parcoords", 
         dimensions=[*dimensions, {"label": f"{measure}, %", "values": values}],
         line={"color": values, "colorscale": SHADES, "colorbar": bar, "showscale": True},
         # The dashboard's theme does not reach these texts: this grey is legible on a white and on a dark page.
         labelfont={"color": LEGIBLE, "size": 13}, tickfont={"color": LEGIBLE, "size": 12},
         rangefont={"color": "rgba(0, 0, 0, 0)", "size": 1}, unselected={"line": {"color": ink.QUIET, "opacity": 0.15}},
     )  # fmt: skip
-    figure.update_layout(height=380, margin={"t": 110, "l": 120, "r": 60, "b": 40})
-    return figure
+    return figure.checked(height=380, margin={"t": 110, "l": 120, "r": 60, "b": 40})
 
 
 def _dimension(values, label) -> dict:
@@ -115,8 +115,8 @@ def sweep_values(
         more += UPRIGHT
     height = (PANEL + more) * n_rows
     space = {"horizontal_spacing": 0.06, "vertical_spacing": (BELOW + more) / max(PANEL, height)}
-    figure = new_figure(f"{measure} on the rows held out, by setting", drawn, trials)
-    figure = draw.panels(figure, n_rows, n_columns, **space)
+    figure = Drawing(f"{measure} on the rows held out, by setting", drawn, trials)
+    figure = figure.panels(n_rows, n_columns, **space)
     sizes = sorted(drawn["rows"].dropna().unique(), reverse=True)  # all rows first, always in the same colour
     last = drawn[drawn["rows"] == sizes[0]] if sizes else drawn
     best = last[last["value"] == last["value"].max()]  # of equal ones, all
@@ -128,15 +128,14 @@ def sweep_values(
             _add_means(figure, part, name, numbers, measure, f"{int(size):,} rows", color, in_legend)
         x, star = _places(best[name], numbers), {"color": ink.ORANGE, "symbol": "star", "size": 14}
         look = {"hoverinfo": "skip", "hovertemplate": None, "legendgroup": "best", **in_legend}
-        draw.points(figure, x, 100 * best["value"], "the best training", star, "", **look)
-        figure.update_xaxes(title_text=titles[name], **place, **_axis(trials[name], numbers))
+        figure.points(x, 100 * best["value"], "the best training", star, "", **look)
+        figure.axes({"title_text": titles[name], **_axis(trials[name], numbers)}, **place)
     if together is not None:
         place = {"row": n_rows, "col": (n_panels - 1) % n_columns + 1}
         _add_together(figure, drawn[drawn["rows"] == sizes[-1]] if sizes else drawn, together, parameters, place)
-    figure.update_yaxes(title_text=f"{measure}, percent", col=1)
+    figure.axes(y=f"{measure}, percent", col=1)
     small_looks_small(figure)
-    figure.update_layout(height=height + 130, showlegend=True)
-    return figure
+    return figure.checked(height=height + 130, showlegend=True)
 
 
 def _wrapped(label, note) -> str:
@@ -153,8 +152,8 @@ def _add_together(figure, drawn, together, parameters, place):
         x, y = (means.index, means) if numbers else _with_gaps(drawn[name], means)
         look = {"marker": {"color": color, "size": 8, "symbol": mark, "line": {"color": color, "width": 2}}, **place}
         hover = f"{value}, %{{x}}: %{{y:.2f}} %"
-        draw.line(figure, x, y, f"{short(parameters[by], IN_TITLE)} = {value}", color, hover, dash=dash, **look)
-    figure.update_xaxes(title_text=_wrapped(parameters[name], together[2]), **place, **_axis(drawn[name], numbers))
+        figure.line(x, y, f"{short(parameters[by], IN_TITLE)} = {value}", color, hover, dash=dash, **look)
+    figure.axes({"title_text": _wrapped(parameters[name], together[2]), **_axis(drawn[name], numbers)}, **place)
 
 
 def _add_means(figure, part, name, numbers, measure, group, color, place):
@@ -165,7 +164,7 @@ def _add_means(figure, part, name, numbers, measure, group, color, place):
         f"{measure} = %{{y:.2f}} %<br>%{{x}}, seed %{{customdata}}",
     )
     look = {"legendgroup": group, **place}
-    draw.points(figure, means["x"], means["y"], f"a training on {group}", dot, hover, customdata=part["seed"], **look)
+    figure.points(means["x"], means["y"], f"a training on {group}", dot, hover, customdata=part["seed"], **look)
     key = "x"
     if numbers and means["x"].nunique() > MOST_VALUES:
         means["group"] = pd.qcut(means["x"].rank(method="first"), GROUPS, labels=False)
@@ -174,7 +173,7 @@ def _add_means(figure, part, name, numbers, measure, group, color, place):
     x, y = (means["x"], means["y"]) if numbers else _with_gaps(part[name], means.set_index("x")["y"])
     look |= {"marker": {"symbol": "line-ew-open", "size": 20, "color": color, "line": {"width": 2}}}
     mode = "lines" if numbers else "lines+markers"
-    draw.stroke(figure, x, y, color, 2, mode=mode, name=f"mean, {group}", **look)
+    figure.stroke(x, y, color, 2, mode=mode, name=f"mean, {group}", **look)
 
 
 def _places(values, numbers):
@@ -234,7 +233,7 @@ def trials(frame: pd.DataFrame, chosen: int | None = None) -> Figure:
     of_trees = "arity" in getattr(frame, "columns", ())
     columns = [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures]
     need_columns(frame, columns, "trials", chosen=chosen)
-    figure = draw.panels(new_figure("Precision of each trial", frame), 1, 3, horizontal_spacing=0.04)
+    figure = Drawing("Precision of each trial", frame).panels(1, 3, horizontal_spacing=0.04)
     names, about = _named_trials(frame, of_trees)
     if chosen is not None:
         names[chosen] = f"<b>{names[chosen]} (chosen)</b>"
@@ -244,22 +243,20 @@ def trials(frame: pd.DataFrame, chosen: int | None = None) -> Figure:
     begin = [at for at in range(len(samples)) if at == 0 or samples[at] != samples[at - 1]]
     for at in begin if len(begin) > 1 else []:
         names[at] = f"<b>{samples[at]}</b><br>{names[at]}"
-        line = {"color": ink.GREY, "width": 1, "dash": "dot"}
-        figure.add_shape(type="line", x0=0, x1=1, y0=at - 0.5, y1=at - 0.5, line=line, xref="paper", yref="y")
+        figure.rule(at - 0.5, level=True, color=ink.GREY, width=1, xref="paper", row=1, col=1)
     values = [100 * frame[measure].to_numpy(float) for measure in measures]
     span = max(LEAST_SPAN * 100, max(map(np.ptp, values)))  # the same in all panels
     said = [f"{text}<br>{sample}" for text, sample in zip(about, samples)]
     for column, (measure, mark, drawn) in enumerate(zip(measures, ("circle", "diamond", "square"), values), 1):
         start, place = max(0.0, (drawn.min() + drawn.max() - span) / 2), {"row": 1, "col": column}
         ends = start - 0.08 * span, start + 1.08 * span
-        figure.update_xaxes(title_text=f"{measure}, %", range=ends, tickvals=steps(*ends, NEAR), **place)
+        figure.axes({"title_text": f"{measure}, %", "range": ends, "tickvals": steps(*ends, NEAR)}, **place)
         marker = {"symbol": mark, "size": 8, "color": ink.BLUE}  # which is seen on a dark page, too
         look = {"hovertemplate": measure + " = %{x:.2f} %<br>%{customdata}<extra>%{y}</extra>", "showlegend": False}
-        draw.points(figure, drawn, names, measure, marker, "", customdata=said, **look, **place)
+        figure.points(drawn, names, measure, marker, "", customdata=said, **look, **place)
     line = draw.LINE + 12 * max(name.count("<br>") for name in names)
     y = {"type": "category", "categoryarray": names, "autorange": "reversed", "showgrid": False}
-    draw.axes(figure, {}, y, height=draw.AROUND + line * len(frame))
-    return figure
+    return figure.checked({}, y, height=draw.AROUND + line * len(frame))
 
 
 def _named_trials(frame, of_trees) -> tuple[list[str], list[str]]:

@@ -50,70 +50,48 @@ BUTTONS = 33  # space for the buttons at the top of a figure, in pixels
 FONT = "Arial, Helvetica, sans-serif"
 
 
+_AXIS = {
+    "showgrid": True,
+    "separatethousands": True,
+    "gridcolor": GRID,
+    "gridwidth": 1,
+    "zeroline": False,
+    "showline": True,
+    "linecolor": QUIET,
+    "ticks": "outside",
+    "tickcolor": QUIET,
+    "ticklen": 4,
+    "title": {"standoff": 8},
+    "automargin": True,
+    # Otherwise Plotly measures every tick label once more, one by one, to hide those that would leave the figure,
+    # which takes half of the time that it draws for. None does: margins grow with the labels.
+    "ticklabeloverflow": "allow",
+}
+TEMPLATE = {
+    "layout": {
+        "font": {"family": FONT, "size": 14, "color": INK},
+        "title": {"font": {"size": 16}, "x": 0, "xanchor": "left", "xref": "container", "pad": {"l": 8}},
+        "colorway": list(PALETTE),
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+        "margin": {"l": 64, "r": 16, "t": TOP, "b": 56},
+        "height": HEIGHT,
+        "xaxis": _AXIS,
+        "yaxis": _AXIS,
+        "bargap": 0.15,
+        "bargroupgap": 0.05,
+        "hovermode": "closest",
+        "hoverlabel": {"align": "left"},
+        # At the bottom, where a long legend can wrap on a narrow page without covering the title.
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "yref": "container", "y": 0, "yanchor": "bottom",
+                   "title": {"text": ""}},
+    }
+}  # fmt: skip
+
+
 def template() -> go.layout.Template:
     """Return the template of every figure, for a white page."""
-    return go.layout.Template(_template())
-
-
-def _template() -> dict:
-    """Return the template as a dict, which Plotly checks once; it would check a Template for each figure once more."""
-    axis = {
-        "showgrid": True,
-        "separatethousands": True,
-        "gridcolor": GRID,
-        "gridwidth": 1,
-        "zeroline": False,
-        "showline": True,
-        "linecolor": QUIET,
-        "ticks": "outside",
-        "tickcolor": QUIET,
-        "ticklen": 4,
-        "title": {"standoff": 8},
-        "automargin": True,
-        # Otherwise Plotly measures every tick label once more, one by one, to hide those that would leave the figure,
-        # which takes half of the time that it draws for. None does: margins grow with the labels.
-        "ticklabeloverflow": "allow",
-    }
-    return {
-        "layout": {
-            "font": {"family": FONT, "size": 14, "color": INK},
-            "title": {"font": {"size": 16}, "x": 0, "xanchor": "left", "xref": "container", "pad": {"l": 8}},
-            "colorway": list(PALETTE),
-            "paper_bgcolor": "white",
-            "plot_bgcolor": "white",
-            "margin": {"l": 64, "r": 16, "t": TOP, "b": 56},
-            "height": HEIGHT,
-            "xaxis": axis,
-            "yaxis": axis,
-            "bargap": 0.15,
-            "bargroupgap": 0.05,
-            "hovermode": "closest",
-            "hoverlabel": {"align": "left"},
-            # At the bottom, where a long legend can wrap on a narrow page without covering the title.
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "xanchor": "left",
-                "yref": "container",
-                "y": 0,
-                "yanchor": "bottom",
-                "title": {"text": ""},
-            },
-        }
-    }
-
-
-def new_figure(title: str, shown, total=None, **facts: object) -> Figure:
-    """Return an empty figure whose ``meta`` has facts, and how many points are drawn and there: numbers or frames."""
-    total = shown if total is None else total
-    shown, total = (each if isinstance(each, (int, float)) else len(each) for each in (shown, total))
-    font = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
-    # Below the buttons that the dashboard and notebooks show at the top right, which would lie on a long title.
-    place = {"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": BUTTONS}}
-    layout = {"template": _template(), "title": {"text": title, **font, **place}, "hoverlabel": font, **font}
-    if lines := title.count("<br>"):
-        layout["margin"] = {"t": TOP + TITLE_LINE * lines}
-    return Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total), **facts}})
+    return go.layout.Template(TEMPLATE)
 
 
 def shade(color: str, opacity: float = 0.18) -> str:

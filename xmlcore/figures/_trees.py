@@ -12,8 +12,9 @@ import pandas as pd
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import log_ticks, percent_ticks
+from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
-from xmlcore.figures._style import Figure, need_columns, new_figure
+from xmlcore.figures._style import Figure, need_columns
 
 CLEAR = "rgba(0,0,0,0)"
 CHOSEN, SEARCHED = "Node looked at", "Path to the label"
@@ -84,7 +85,7 @@ def tree(
     """
     columns = ["node", "parent", "x", "y", "kind", "rows", "hidden", color]
     need_columns(frame, columns, "tree", chosen=chosen, total=total)
-    figure = new_figure(title, frame, total)
+    figure = Drawing(title, frame, total)
     on_path = frame["visited"].to_numpy() if "visited" in frame.columns else None
     _edges(figure, frame, on_path)
     sizes = 8 + 14 * np.sqrt(frame["rows"] / frame["rows"].max()).to_numpy()
@@ -95,8 +96,8 @@ def tree(
         # Plotly's default opacity is 0.7 where marks have sizes of their own.
         ring = {"size": sizes[mine] + 9, "color": CLEAR, "line": {"color": ink.VERMILION, "width": 3}, "opacity": 1}
         look = {"hoverinfo": "skip", "hovertemplate": None, "showlegend": True, "cliponaxis": False}
-        draw.points(figure, frame["x"][mine], frame["y"][mine], CHOSEN, ring, "", **look)
-        figure.update_layout(showlegend=True)
+        figure.points(frame["x"][mine], frame["y"][mine], CHOSEN, ring, "", **look)
+        figure.axes(showlegend=True)
     values = frame[color].to_numpy(dtype=np.float64)
     _nodes(figure, frame, sizes, values)
     known = values[np.isfinite(values)]
@@ -104,7 +105,7 @@ def tree(
     named, is_share, less = COLUMNS.get(color, (color, False, False))
     scale = {"colorscale": ink.SCALE, "cmin": float(low), "cmax": float(high), "reversescale": less}  # dark is better
     bar = percent_ticks(float(low), float(high)) if is_share else {"nticks": 5}
-    draw.color_bar(figure, named, scale, bar, shown=known.size > 0)
+    figure.color_bar(named, scale, bar, shown=known.size > 0)
     lines, below = int(frame["y"].max()) + 1, BELOW + (LEGEND if mine.any() else 0)
     height = (ROW if lines <= 40 else TIGHT) * lines + ABOVE + below
     first, last = int(frame["x"].min()), int(frame["x"].max())
@@ -113,8 +114,7 @@ def tree(
     x |= {"tickvals": [*range(first, end + 1, step)], "tickangle": 0, "showgrid": False, "showline": False}
     margin = {"l": 16, "r": BESIDE, "t": ABOVE, "b": below}
     y = {"visible": False, "range": [lines - 0.4, -0.6]}
-    draw.axes(figure, x, y, height=height, margin=margin, dragmode="pan")
-    return figure
+    return figure.checked(x, y, height=height, margin=margin, dragmode="pan")
 
 
 def _nodes(figure, frame, sizes, values) -> None:
@@ -128,7 +128,7 @@ def _nodes(figure, frame, sizes, values) -> None:
             marker |= {"color": values[mine], "coloraxis": "coloraxis"} if colored else {"color": ink.GREY}
             said = {"text": texts[mine], "customdata": _said(frame["node"][mine], hovers[mine]), "showlegend": False}
             place = frame["x"][mine], frame["y"][mine], None
-            draw.points(figure, *place, marker, "%{customdata[1]}", **said, **look, **ink.NOT_PALE)
+            figure.points(*place, marker, "%{customdata[1]}", **said, **look, **ink.NOT_PALE)
 
 
 def _said(nodes, hovers) -> np.ndarray:
@@ -153,7 +153,7 @@ def _edges(figure, frame, on_path) -> None:
             xs += [px, px + 0.5, px + 0.5, x, None]
             ys += [py, py, y, y, None]
         if xs:
-            draw.stroke(figure, xs, ys, color, width)
+            figure.stroke(xs, ys, color, width)
 
 
 def _beside(frame) -> np.ndarray:
@@ -242,7 +242,7 @@ def label_tree(
     """
     columns = ["node", "parent", "depth", "start", "n_labels", "name", color]
     need_columns(frame, columns, "label_tree", chosen=chosen, path=path, total=total)
-    figure = new_figure(title, frame, total)
+    figure = Drawing(title, frame, total)
     width = float(frame["n_labels"].max())
     first, last = int(frame["depth"].min()), int(frame["depth"].max())
     share = frame["n_labels"].to_numpy(np.float64) / width
@@ -259,7 +259,7 @@ def label_tree(
     hovers = draw.hovers(frame, [f"{axis}: {number}" for number in numbers])
     for mine, angle, size, fits in [(~upwards, 0, 12, "both"), (upwards, -90, 11, "none")]:
         if mine.any():
-            figure.add_bar(
+            figure.add("bar", 
                 base=frame["start"][mine], x=frame["n_labels"][mine], y=(frame["low"] + frame["high"])[mine] / 2,
                 orientation="h", width=(frame["high"] - frame["low"])[mine], showlegend=False,
                 marker={"color": fills[mine], "line": {"color": ink.EDGE, "width": 1}}, constraintext=fits,
@@ -273,8 +273,7 @@ def label_tree(
     legend, said = OUTLINES if outlines else 0, 0 if letters.all() else SUBTITLE
     places = frame.groupby("depth")[["low", "high"]].first().mean(axis=1).iloc[:: max(1, (last - first + 1) // 15)]
     ticks = {"tickvals": places.tolist(), "ticktext": [f"Depth {depth}" for depth in places.index]}
-    draw.axes(
-        figure,
+    return figure.checked(
         {"range": [0, width], "visible": False},
         {"range": ends, "showgrid": False, "showline": False, **ticks},
         height=level * (ends[0] - ends[1] - 0.2) + AROUND + legend + said,
@@ -284,7 +283,6 @@ def label_tree(
         margin={"l": 40, "r": 16, "t": 56 + said, "b": 84 + legend},
         title_subtitle_text="Point at a bar to see its name" if said else None,
     )
-    return figure
 
 
 def _colors(figure, values, whole, axis, percent, log) -> tuple[np.ndarray, np.ndarray]:
@@ -302,13 +300,13 @@ def _colors(figure, values, whole, axis, percent, log) -> tuple[np.ndarray, np.n
     fills[known] = ["#{:02x}{:02x}{:02x}".format(*color) for color in mixed.round().astype(int).tolist()]
     if known.any():  # an invisible point, for the colour bar
         scale = {"color": [low], "coloraxis": "coloraxis", "opacity": 1}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=scale, hoverinfo="skip", showlegend=False)
+        figure.add("scatter", x=[None], y=[None], mode="markers", marker=scale, hoverinfo="skip", showlegend=False)
     bar = percent_ticks(low, high) if percent else {"nticks": 4}
     if log:
         ticks = log_ticks(10**low, 10**high, whole=True)
         bar = {"tickvals": np.log10(ticks["tickvals"]).tolist(), "ticktext": ticks["ticktext"]}
     scale = {"colorscale": ink.SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
-    draw.color_bar(figure, axis, scale, bar, shown=bool(known.any()))
+    figure.color_bar(axis, scale, bar, shown=bool(known.any()))
     return fills, inks
 
 
@@ -341,5 +339,5 @@ def _point_at(figure, frame, node) -> bool:
         marker = {"symbol": "triangle-up", "size": 12, "color": ink.GREEN, "opacity": 1}
         look = {"customdata": [[line["node"]]], "showlegend": False, "cliponaxis": False, **ink.NOT_PALE}
         x, y = [line["start"] + line["n_labels"] / 2], [line["depth"] + 0.7]
-        draw.points(figure, x, y, None, marker, f"<b>{short(line['name'], 60)}</b>", **look)
+        figure.points(x, y, None, marker, f"<b>{short(line['name'], 60)}</b>", **look)
     return bool(found)
