@@ -55,14 +55,6 @@ def test_lists_of_labels(case):
     compare(true, predicted, true, predicted, weights, k)
 
 
-def test_sparse_scores(case):
-    true, predicted, n_labels, k, weights = case
-    rows = np.repeat(np.arange(len(true)), [len(labels) for labels in predicted])
-    columns = np.concatenate(predicted).astype(int)
-    scores = sp.csr_matrix((1 + np.random.default_rng(5).random(rows.size), (rows, columns)), (len(true), n_labels))
-    compare(true, scores, true, scores, weights, k)
-
-
 def test_weights_of_labels(case):
     rng = np.random.default_rng(7)
     Y = sp.csr_matrix(rng.random((500, 40)) < np.linspace(0, 0.5, 40))

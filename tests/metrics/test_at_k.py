@@ -44,18 +44,6 @@ def test_sets_are_scikit_learns():
     assert metrics.subset_accuracy_at_k(Y, ranked, 2)[1] > 0.1
 
 
-def test_coverage_and_abandonment_are_napkinxcs():
-    oracle = pytest.importorskip("napkinxc.metrics", reason="napkinXC is the oracle: see requirements-dev.txt")
-    true, ranking, _ = case(3)
-    Y, ranked = matrices(true, ranking)
-    lists = [sorted(row) for row in true]
-    np.testing.assert_allclose(
-        metrics.coverage_at_k(Y, ranked, 6), oracle.coverage_at_k(lists, ranking, k=6), atol=1e-6
-    )
-    others = oracle.abandonment_at_k(lists, ranking, k=6)  # napkinXC counts the rows that are not abandoned
-    np.testing.assert_allclose(metrics.abandonment_at_k(Y, ranked, 6), 1 - others, atol=1e-6)
-
-
 def test_buckets_are_measured_alone():
     true, ranking, _ = case(5)
     Y, ranked = matrices(true, ranking)
@@ -98,18 +86,3 @@ def test_what_is_not_defined_is_nan_and_bad_input_is_refused():
         metrics.precision_recall_f1_at_k([[0]], [[0]], 1, average="samples", labels=np.ones(1, bool))
     with pytest.raises(ValueError, match="predictions has 2 rows, but Y_true has 1"):
         metrics.precision_recall_f1([[0]], [[0], [0]])
-
-
-@pytest.mark.parametrize("k", [10_001, 2**31 - 1, 2**70])
-def test_too_large_a_k_is_refused_at_once(k):
-    Y, S = np.eye(6, 50, dtype=bool), np.random.default_rng(0).random((6, 50))
-    message = f"k is {k:,}: measures are taken at the first 10,000 places at most"
-    for function in (metrics.precision_at_k, metrics.coverage_at_k, metrics.measures, metrics.intervals):
-        with pytest.raises(ValueError, match=message):
-            function(Y, S, k)
-    for function in (metrics.per_row, metrics.compare_rankings, metrics.intervals_of_several):
-        given = {metrics.per_row: S, metrics.intervals_of_several: [S]}.get(function, {"a": S, "b": S})
-        with pytest.raises(ValueError, match=message):
-            function(Y, given, k=k)
-    with pytest.raises(ValueError, match=message):
-        metrics.intervals(Y, S, [1, k])

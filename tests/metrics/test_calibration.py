@@ -86,5 +86,3 @@ def test_what_is_no_probability_is_refused(ranking, error, message):
 def test_bins_have_a_name_and_a_number():
     with pytest.raises(ValueError, match="bins is 'wide': it must be one of equal width, equal count"):
         metrics.reliability(*case(), 2, bins="wide")
-    with pytest.raises(ValueError, match="n_bins must be from 1 to 10000"):
-        metrics.reliability(*case(), 2, n_bins=0)

@@ -37,19 +37,6 @@ def test_every_form_of_label_ids_measures_the_same(ranking):
     same(metrics.measures(Y, ranking, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
 
 
-@pytest.mark.parametrize(
-    "true",
-    [
-        *([[0, 1], [3], []], [{0, 1}, {3}, set()]),
-        *(Y.astype(bool), Y.astype(np.float32)),
-        *(sp.csr_matrix(Y), sp.csc_array(Y), sp.coo_array(Y.astype(bool))),
-    ],
-    ids=lambda true: type(true).__name__,
-)
-def test_every_form_of_true_labels_measures_the_same(true):
-    same(metrics.measures(true, IDS, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
-
-
 def test_a_series_of_lists_is_a_list_of_lists():
     true = pd.Series([[0, 1], [3], []], index=[7, 7, 1])
     ranking = pd.Series(IDS.tolist(), index=[2, 1, 0])
@@ -109,16 +96,6 @@ def test_dense_scores_are_ranked_over_several_blocks(monkeypatch):
 def test_scores_too_large_for_float32_leak_no_warning(recwarn):
     assert metrics.as_ranking(np.array([[1e300, 2e300]]), 1).labels.tolist() == [[1]]
     assert not recwarn.list
-
-
-def test_inputs_are_not_changed():
-    ids, scores, weights = IDS.astype(np.int32), np.random.default_rng(0).random((3, 4)), WEIGHTS.copy()
-    kept = ids.copy(), scores.copy()
-    metrics.measures(Y, ids, 3, weights)
-    metrics.measures(Y, scores, 3, weights)
-    np.testing.assert_array_equal(ids, kept[0])
-    np.testing.assert_array_equal(scores, kept[1])
-    np.testing.assert_array_equal(weights, WEIGHTS)
 
 
 def test_the_width_of_lists_of_labels():

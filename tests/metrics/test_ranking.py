@@ -1,8 +1,7 @@
-"""Every measure on cases small enough to work out on paper."""
+"""Measures where rows, labels or places are missing; hits; and the words of the table of measures."""
 
 import re
 import warnings
-from math import log2
 from pathlib import Path
 
 import numpy as np
@@ -10,33 +9,10 @@ import pytest
 
 from xmlcore import Ranking, metrics
 
-# Two rows over four labels. Row 0 is about labels 0 and 1, and its ranking is right at places 1 and 3;
-# row 1 is about label 3 alone, found at place 2.
+# Two rows over four labels.
 Y = [[0, 1], [3]]
 RANKING = np.array([[1, 2, 0], [2, 3, 1]])
 WEIGHTS = np.array([4.0, 1.0, 1.0, 3.0])
-D2, D3 = 1 / log2(3), 1 / log2(4)  # discounts of places 2 and 3; that of place 1 is 1
-
-
-BEST = (4 + D2) / (1 + D2) + 3  # the best gain of row 0 over its ideal, from place 2 on, and that of row 1
-BY_HAND = {
-    # right at places 1 to 3: row 0 has 1, 1, 2 and row 1 has 0, 1, 1
-    "precision_at_k": [(1 + 0) / 2, (1 / 2 + 1 / 2) / 2, (2 / 3 + 1 / 3) / 2],
-    "recall_at_k": [(1 / 2 + 0) / 2, (1 / 2 + 1) / 2, (2 / 2 + 1) / 2],
-    # best possible for row 0: 1 at place 1, then 1 + D2 as it has two labels; for row 1 always 1
-    "ndcg_at_k": [(1 + 0) / 2, (1 / (1 + D2) + D2) / 2, ((1 + D3) / (1 + D2) + D2) / 2],
-    # gained: row 0 has 1, 1, 1 + 4 and row 1 has 0, 3, 3; best: row 0 has 4, 4 + 1, 5 and row 1 has 3, 3, 3
-    "psprecision_at_k": [1 / 7, 4 / 8, 8 / 8],
-    "psrecall_at_k": [(1 / 2) / (4 / 2 + 3), (1 / 2 + 3) / (5 / 2 + 3), (5 / 2 + 3) / (5 / 2 + 3)],
-    "psdcg_at_k": [1 / (4 + 3), (1 + 3 * D2) / (4 + D2 + 3), (1 + 4 * D3 + 3 * D2) / (4 + D2 + 3)],
-    "psndcg_at_k": [1 / (4 + 3), (1 / (1 + D2) + 3 * D2) / BEST, ((1 + 4 * D3) / (1 + D2) + 3 * D2) / BEST],
-}
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_each_measure_is_what_it_says(name):
-    weights = {"inv_ps": WEIGHTS} if name.startswith("ps") else {}
-    np.testing.assert_allclose(getattr(metrics, name)(Y, RANKING, 3, **weights), BY_HAND[name], rtol=1e-12)
 
 
 def test_a_row_without_labels_counts_as_zero():

@@ -141,7 +141,6 @@ def test_measures_of_some_labels_and_of_ones_own():
 @pytest.mark.parametrize("call, error, message", [
     (lambda Y, a: metrics.paired_bootstrap(Y, a, a[:5]), ValueError, "Y_true has 60 rows, but the ranking has 5"),
     (lambda Y, a: metrics.paired_permutation(Y, a, a, "F9"), ValueError, "measure is 'F9'"),
-    (lambda Y, a: metrics.paired_permutation(Y, a, a, n_permutations=0), ValueError, "n_permutations must be at"),
     (lambda Y, a: metrics.compare_rankings(Y, {"a": a}), ValueError, "needs at least two"),
     (lambda Y, a: metrics.compare_rankings(Y, {"a": a, "b": a}, reference="c"), ValueError, "one of a, b"),
     (lambda Y, a: metrics.compare_rankings(Y, {"a": a, "b": a}, []), ValueError, r"measure is \[\]: a list has a"),
@@ -195,7 +194,5 @@ def test_equal_methods_do_not_differ():
 def test_bad_tables_are_refused():
     with pytest.raises(ValueError, match="frame has 1 data set: mean ranks need at least two"):
         metrics.friedman([[1.0, 2.0]])
-    with pytest.raises(ValueError, match="alpha must be above 0 and below 1, not 5"):
-        metrics.friedman(np.eye(3), alpha=5)
     with pytest.raises(ValueError, match="frame has nan for B on 0: leave the method or"):
         metrics.friedman(pd.DataFrame({"A": [1.0, 2], "B": [np.nan, 1]}))
