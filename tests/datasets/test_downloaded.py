@@ -81,15 +81,6 @@ def test_a_data_set_is_downloaded_once_and_says_what_came(place, whole, data):
     assert "Read from mine.zip" in load(entry()).notes[0], "what a user put there comes first"
 
 
-def test_a_published_checksum_is_compared(place, whole):
-    right = "md5:" + hashlib.md5(whole).hexdigest()
-    with serving({"/set.zip": File(whole)}) as address:
-        with pytest.raises(DownloadError, match="checksum differs"):
-            load(entry(f"{address}/set.zip", checksum="md5:" + "0" * 32), limits=QUICK)
-        read = load(entry(f"{address}/set.zip", checksum=right), limits=QUICK)
-    assert "Its checksum is the published one." in read.notes[0]
-
-
 def test_without_a_network_a_file_got_by_hand_is_found(place, whole, data):
     with serving({}) as address:
         pass
@@ -356,14 +347,6 @@ def test_rar_and_7z_are_named(tmp_path, inside):
         (tmp_path / "a").write_bytes(magic + b"rest")
         with pytest.raises(DatasetFormatError, match=f"a {kind} archive.*Unpack it with another program"):
             unpack(tmp_path / "a", inside)
-
-
-def test_unpacking_can_be_stopped(tmp_path, inside):
-    def stop(phase, share, detail=""):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        unpack(zip_file(tmp_path / "a", FILES), inside, progress=stop)
 
 
 def test_a_file_without_a_name_is_refused(tmp_path, inside):

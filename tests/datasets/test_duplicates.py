@@ -3,39 +3,13 @@
 from collections import Counter
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore.datasets import Dataset, describe, label_sets, rows_of_label_set
-from xmlcore.datasets.statistics.rows import duplicates, row_hashes
+from xmlcore.datasets.statistics.rows import duplicates
 
 
-def test_repeated_rows_leaks_and_other_labels_by_hand():
-    A, B, C, D, empty = [1, 0, 2], [0, 3, 0], [1, 0, 0], [0, 0, 5], [0, 0, 0]
-    data = Dataset(
-        "d",
-        np.array([A, B, A, C, empty, empty]),
-        [[0], [1], [0, 1], [2], [], []],
-        np.array([A, D, D, A, C, empty]),
-        [[0], [1], [1], [2], [2], []],
-    )
-    found = duplicates(data)
-    assert found.summary == {
-        "n_repeated_train": 1,  # the second A
-        "n_repeated_test": 2,  # the second D and the second A
-        "n_test_seen_in_train": 3,  # A, A, C
-        "n_test_same_labels": 2,  # A with label 0, and C
-        "n_rows_other_labels": 4,  # all of A
-    }
-    lines = list(found.rows.itertuples(index=False, name=None))
-    of_first = [(f"{part} {row}", label_set) for group, part, row, label_set in lines if group == 0]
-    places, sets = zip(*of_first)
-    assert places == ("training 0", "training 2", "test 0", "test 3")
-    assert sets[0] == sets[2] and set(sets) == {0, 1, 2}
-    others = {f"{part} {row}" for group, part, row, _ in lines if group > 0}
-    assert others == {"training 3", "test 4", "test 1", "test 2"}
-
-
-def test_duplicates_are_those_that_comparing_all_pairs_finds():
+def test_duplicates_are_those_that_comparing_all_pairs_finds(monkeypatch):
+    monkeypatch.setattr("xmlcore.datasets.statistics.rows.BLOCK", 7)
     rng = np.random.default_rng(4)
     X, Y = rng.integers(0, 2, (90, 6)).astype(float) * 0.25, rng.random((90, 3)) < 0.4
     data = Dataset("d", X[:60], Y[:60], X[60:], Y[60:])
@@ -61,18 +35,6 @@ def test_data_without_duplicates_have_none():
     X = np.eye(4)
     found = duplicates(Dataset("d", X[:2], [[0], [1]], X[2:], [[0], [1]]))
     assert set(found.summary.values()) == {0} and found.rows.empty
-
-
-def test_hashes_depend_on_columns_and_values_and_not_on_blocks(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = sp.csr_array(sp.random_array((50, 30), density=0.2, rng=rng, format="csr", dtype=np.float32))
-    X.sort_indices()
-    whole = row_hashes(X)
-    monkeypatch.setattr("xmlcore.datasets.statistics.rows.BLOCK", 7)
-    np.testing.assert_array_equal(row_hashes(X), whole)
-    assert np.unique(whole).size == np.unique(X.toarray(), axis=0).shape[0]
-    pair = sp.csr_array(np.array([[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 0, 0]], np.float32))
-    assert np.unique(row_hashes(pair)).size == 4 and row_hashes(pair)[3] == 0
 
 
 def test_label_sets_are_those_of_a_plain_count():

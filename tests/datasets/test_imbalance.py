@@ -7,31 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore.datasets import describe, label_sets, read_dataset
-from xmlcore.datasets.statistics.frequencies import imbalance, imbalance_ratios, scumble_of_labels, scumble_of_rows
+from xmlcore.datasets.statistics.frequencies import imbalance, scumble_of_rows
 from xmlcore.validation import check_labels
 
 
 def of(lists, n_labels):
     return check_labels(lists, n_labels=n_labels)
-
-
-def test_ratios_and_scumble_of_four_rows_by_hand():
-    Y = of([[0, 1], [0], [0, 2], [0, 2], []], 4)  # counts 4, 1, 2, 0: ratios 1, 4, 2
-    np.testing.assert_array_equal(imbalance_ratios(Y), [1, 4, 2, np.nan])
-    first, third = 1 - 2 / 2.5, 1 - math.sqrt(2) / 1.5
-    np.testing.assert_allclose(scumble_of_rows(Y), [first, 0, third, third, 0], atol=1e-15)
-    np.testing.assert_allclose(scumble_of_labels(Y), [(first + 2 * third) / 4, first, third, np.nan])
-    summary, ratios, labels = imbalance(Y)
-    rows = [first, 0, third, third, 0]
-    assert summary == pytest.approx(
-        {
-            "irlbl_mean": 7 / 3,
-            "irlbl_max": 4,
-            "irlbl_cv": np.std([1, 4, 2], ddof=1) / (7 / 3),
-            "scumble": np.mean(rows),
-            "scumble_cv": np.std(rows, ddof=1) / np.mean(rows),
-        }
-    )
 
 
 def test_scumble_is_the_product_formula():

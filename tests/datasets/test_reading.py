@@ -152,39 +152,25 @@ def test_unsorted_ids_and_zeros_give_no_warning():
 @pytest.mark.parametrize("content, line, column, found, remedy", [
     (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header states 4 features (ids 0 to 3)", "Put 5"),
     (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "Put 5 in the header"),
-    (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "Put 5 in the header"),
-    (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "Put 10 in the header"),
     (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header states 3 labels (ids 0 to 2)", "start at 1"),
-    (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
-    (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),
     (b"0 99999999999999999999999:1\n", 1, 3, "feature id 99999999999999999999999", "At most 2147483647"),
     (b"1 4 3\n0 1:\n", 2, 5, "a feature without a value", ""),
-    (b"1 4 3\n0 1: 3\n", 2, 5, "a feature without a value", ""),
     (b"1 4 3\n0 1:abc\n", 2, 5, "'abc' where a number belongs", ""),
-    (b"1 4 3\n0 1:2:3\n", 2, 5, "'2:3' where a number", ""),
     (b"1 4 3\n0 1:nan\n", 2, 5, "'nan' where a number belongs", "finite"),
     (b"1 4 3\n0 1:1e39\n", 2, 5, "the value '1e39' is too large for float32", ""),
     (b"1 4 3\n0 1:3e38 1:3e38\n", 2, 1, "add up to more than float32 holds", ""),
     (b"1 4 3\n-1:2\n", 2, 1, "the feature id in '-1:2' is not a whole number from 0", ""),
-    (b"1 4 3\n-1 1:2\n", 2, 1, "'-1' where a label belongs", ""),
-    (b"1 4 3\n1,2.0 1:2\n", 2, 3, "'2.0' where a label belongs", ""),
     (b"1 4 3\ncat 1:2\n", 2, 1, "'cat' where a label belongs", ""),
-    (b"1 4 3\n1, 1:2\n", 2, 4, "'1:2' where a label belongs", ""),
-    (b"1 4 3\n1,\n", 2, 3, "a label is missing beside a comma", ""),
     (b"1 4 3\n,1 1:2\n", 2, 1, "a label is missing beside a comma", ""),
     (b"1 4 3\n 1,2 1:2\n", 2, 2, "'1,2' where a feature (id:value) belongs", "starts with a blank has no labels"),
-    (b"1 4 3\n1 2 1:2\n", 2, 3, "'2' where a feature (id:value) belongs", ""),
     (b"1 4 3\n1 cat:2\n", 2, 3, "the feature id in 'cat:2' is not a whole number", "names"),
     (b"1 4 3\n1 qid:3 1:2\n", 2, 3, "the query id 'qid:3'", "remove the qid"),
     (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header states", ""),
     (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header states 3", "cut off"),
-    (b"3 4 3", 1, None, "the file ends after 0 rows but the header states 3", "cut off"),
-    (b"3 99999999999 3\n", 1, 3, "the header states 99999999999 features", "At most 2147483647"),
     (b"3 5 2147483648\n", 1, 5, "the header states 2147483648 labels", "At most 2147483647"),
     (b"1" * 9000 + b" 5 5\n", 1, 1, "the header states 1111111111", "At most"),
     (b"3 0 3\n", 1, 3, "the header states 0 features", ""),
     (b"4880 1836\n1 2:1\n", 1, 6, "'1836' where a feature", "three whole numbers"),
-    (b"word " * 3, 1, 1, "'word' where a label belongs", ""),
     (b"1 4 3\n1 1:\xff\xfe", 2, 5, "'\\xff\\xfe' where a number belongs", ""),
     (b"", None, None, "it is empty", ""),
     (b" \n\n# c", None, None, "it holds no rows", ""),
@@ -201,13 +187,6 @@ def test_errors_have_line_column_and_remedy(content, line, column, found, remedy
     assert remedy in error.remedy
     assert str(error).startswith("train.txt")
     assert len(str(error)) < 600
-
-
-def test_the_message_reads_as_a_sentence():
-    assert str(failure(b"1 1836 3\n3 2:2 1836:1\n", name="train.txt")) == (
-        "train.txt, line 2, column 1: label id 3 but the header states 3 labels (ids 0 to 2). "
-        "No id in this file is 0, so its ids seem to start at 1 (first_index=1)."
-    )
 
 
 def test_format_errors_survive_a_trip_between_processes():

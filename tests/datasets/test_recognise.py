@@ -20,8 +20,6 @@ UNTELLING = ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_t
     (EXCEL, "it is a binary Excel workbook (.xlsb)"),
     (b"\xd0\xcf\x11\xe0" + b"\0" * 99,
      "it is an Excel or Word file of before 2007, or one with a password, not rows of UTF-8 text"),
-    (b"\x80\x03]q\x00.", "it is a Python pickle, not rows of UTF-8 text"),
-    ("a,b\n1,2\n".encode("utf-16"), "it is UTF-16 text, not rows of UTF-8 text"),
     ("a,b\n1,2\n".encode("utf-32"), "it is UTF-32 text, not rows of UTF-8 text"),
     (b'<?xml version="1.0"?>\n<labels xmlns="a">', MULAN),
     (b'<labels>\n<label name="a"/>', MULAN),

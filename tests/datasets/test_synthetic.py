@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from xmlcore import PLT, metrics
-from xmlcore._kernels import synthetic as kernels
 from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
 from xmlcore.datasets.registry import synthetic
 
@@ -34,18 +33,6 @@ def rows_of(dataset, part):
 
 
 # Kernels against their twins ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0, 1.7])
-def test_zipf_numbers_are_those_of_the_law(exponent):
-    law = synthetic._zipf(50, exponent, 2.0)
-    us = (np.arange(20_000) + 0.5) / 20_000
-    drawn = np.array([kernels.zipf(law, u) for u in us])
-    assert drawn.tolist() == [naive.synthetic.zipf(law, u) for u in us]
-    shares = synthetic._shares(law)
-    assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(np.bincount(drawn, minlength=50) / us.size, shares, atol=1e-4)
-    assert kernels.zipf(law, 0.0) == 0 and kernels.zipf(law, 1 - 2.0**-53) == 49
 
 
 @pytest.mark.parametrize("sizes, options", [
@@ -80,21 +67,6 @@ def test_rows_are_those_of_the_twin(sizes, options):
         np.testing.assert_allclose(X.data[row], list(features.values()), rtol=1e-6)
     labels, features = naive.synthetic.synthetic_row(problem, 8, 0, *tables)
     assert Y_test.indices.tolist() == labels and X_test.indices.tolist() == list(features)
-
-
-@pytest.mark.parametrize("n_labels, topic_size", [(2, 2), (3, 8), (50, 2), (1000, 8), (1000, 1000), (1000, 999)])
-def test_topics_are_nested_ranges_that_cover_all_labels(n_labels, topic_size):
-    bottom, parent, first, last = synthetic._topics(n_labels, topic_size, 3)
-    assert parent[0] == -1 and (parent[1:] >= 0).all() and (parent[1:] < np.arange(1, parent.size)).all()
-    assert (first[0], last[0]) == (0, n_labels) and (first < last).all()
-    places = np.arange(n_labels)
-    assert (first[bottom] <= places).all() and (places < last[bottom]).all()
-    assert not np.isin(bottom, parent).any()
-    inner = np.arange(1, parent.size)
-    assert (first[parent[inner]] <= first[inner]).all() and (last[inner] <= last[parent[inner]]).all()
-    sizes = np.bincount(parent[1:], weights=(last - first)[1:], minlength=parent.size)
-    assert (sizes[sizes > 0] == (last - first)[sizes > 0]).all()  # parts are a partition
-    assert np.unique(bottom).size == -(-n_labels // topic_size)
 
 
 # What is promised -----------------------------------------------------------------------------------------------------
@@ -144,16 +116,6 @@ def test_label_frequencies_follow_the_law(exponent):
     middle = slice(5, 95)  # the most frequent labels are rarer: a row has a label once
     slope = np.polyfit(np.log(np.arange(1, 101))[middle], np.log(counts)[middle], 1)[0]
     assert -slope == pytest.approx(exponent, abs=0.08)
-
-
-def test_words_have_a_long_tail_too():
-    def shares(exponent):
-        made = make_synthetic(n_train=5000, n_features=2000, feature_exponent=exponent)
-        return np.sort(feature_counts(made))[::-1] / 5000
-
-    tailed, flat = shares(1.0), shares(0.0)
-    assert 0.3 < tailed[0] < 0.8 and tailed[100] > 20 * tailed[1500] > 0
-    assert flat[100] < 6 * flat[1500]
 
 
 def test_labels_of_a_topic_occur_together():
@@ -234,22 +196,8 @@ def test_progress_goes_from_0_to_1():
 
 @pytest.mark.parametrize("options, error, said", [
     ({"shape": "eurlex"}, ValueError, "no shape 'eurlex': choose one of .*'eurlex-4k'"),
-    ({"n_train": 0}, ValueError, "n_train must be from 1"),
-    ({"n_test": 1.5}, TypeError, "n_test must be a whole number"),
-    ({"n_features": 2**31}, ValueError, "n_features must be from 1"),
-    ({"n_labels": 1}, ValueError, "n_labels must be from 2"),
-    ({"topic_size": 1}, ValueError, "topic_size must be at least 2"),
     ({"features_per_row": 301}, ValueError, "features_per_row must be from 1 to n_features, 300, not 301"),
-    ({"features_per_row": 0.5}, ValueError, "features_per_row must be from 1"),
     ({"labels_per_row": 61}, ValueError, "labels_per_row must be from 1 to n_labels, 60, not 61"),
-    ({"labels_per_row": "3"}, TypeError, "labels_per_row must be a finite number, not '3'"),
-    ({"label_exponent": -0.1}, ValueError, "label_exponent must be from 0 to 2"),
-    ({"label_exponent": float("nan")}, TypeError, "label_exponent must be a finite number, not nan"),
-    ({"feature_exponent": 2.1}, ValueError, "feature_exponent must be from 0 to 2"),
-    ({"feature_noise": 1.1}, ValueError, "feature_noise must be from 0 to 1"),
-    ({"label_noise": True}, TypeError, "label_noise must be a finite number"),
-    ({"random_state": -1}, ValueError, "random_state must be at least 0"),
-    ({"n_jobs": 0}, ValueError, "n_jobs must not be 0"),
     ({"name": 3}, TypeError, "name must be a string"),
 ])  # fmt: skip
 def test_bad_arguments_are_named(options, error, said):
