@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.archiving import changed, members, npz, npz_compressed, npz_of_objects, replaced, zipped
+from tests.archiving import changed, members, npz, replaced, zipped
 from xmlcore import PLT, OneVsRest, TextClassifier, load_model
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models import ModelFormatError, PackedModel, looks_packed, packed, read_packed
@@ -154,8 +154,6 @@ FOREIGN = {
     "names that are a list": ("names.json", b"[7]", "names.json has no names"),
     "names that are numbers": ("names.json", b'{"labels": [1, 2, 3, 4, 5, 6]}', "names are strings"),
     "too few names": ("names.json", b'{"labels": ["a"]}', "1 names, but there are 6"),
-    "arrays of objects": ("model/arrays.npz", npz_of_objects(), "no plain array"),
-    "arrays that are compressed": ("model/arrays.npz", npz_compressed(), "no plain array"),
     "other arrays": ("model/arrays.npz", npz(x=np.zeros(3)), "lacks"),
 }  # fmt: skip
 

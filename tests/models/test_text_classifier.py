@@ -1,10 +1,6 @@
 """TextClassifier: label names in and out, cross-validation, and files that other processes read."""
 
 import inspect
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +14,6 @@ from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, TextClassifier, load_m
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.models import DenseOutput, PackedModel
 
-ROOT = Path(__file__).parents[2]
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime", "art": "paint museum"}
 
 
@@ -52,42 +47,12 @@ def test_it_answers_with_the_names_of_labels(fitted):
     assert names == [name for name, score in row if score >= 0.5] and len(names) == 2
 
 
-def test_it_is_a_vectoriser_and_a_model(fitted):
-    texts, label_lists = some_texts()
-    X = TextVectorizer().fit_transform(texts)
-    model = PLT().fit(X, [[sorted(TOPICS).index(name) for name in row] for row in label_lists])
-    for mine, other in zip(fitted.predict_topk(texts, 3), model.predict_topk(X, 3)):
-        np.testing.assert_array_equal(mine, other)
-
-
 def test_series_sets_and_repeated_labels_are_read():
     texts, label_lists = some_texts()
     expected = TextClassifier().fit(texts, label_lists)
     for given in (pd.Series(label_lists), [set(row) for row in label_lists], [row + row for row in label_lists]):
         found = TextClassifier().fit(pd.Series(texts), given)
         np.testing.assert_array_equal(found.predict_topk(texts).scores, expected.predict_topk(texts).scores)
-
-
-def test_what_is_saved_predicts_the_same_in_a_new_process(tmp_path):
-    texts, label_lists = some_texts()
-    fitted = TextClassifier(OneVsRest(), TextVectorizer(ngrams=(1, 2), stop_words="english")).fit(texts, label_lists)
-    fitted.save(tmp_path / "model")
-    assert sorted(path.name for path in (tmp_path / "model").iterdir()) == ["arrays.npz", "params.json"]
-    (tmp_path / "texts.json").write_text(json.dumps(texts[:20]))
-    code = (
-        "import json, os, sys\nfrom xmlcore import load_model\nos.chdir(sys.argv[1])\nmodel = load_model('model')\n"
-        "print(json.dumps(model.suggest(json.load(open('texts.json')), 3)))\nassert 'sklearn' not in sys.modules"
-    )
-    shown = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    expected = [[list(one) for one in row] for row in fitted.suggest(texts[:20], 3)]
-    assert json.loads(shown.stdout) == expected
-    again = load_model(tmp_path / "model")
-    assert again.labels_ == fitted.labels_ and repr(again.vectorizer) == repr(fitted.vectorizer)
-    assert type(again.model) is type(fitted.model_) and again.size() == fitted.size()
-    again.fit(texts, label_lists)  # what was loaded can be fitted again, with the same settings
-    np.testing.assert_array_equal(again.predict_topk(texts).scores, fitted.predict_topk(texts).scores)
 
 
 def test_cross_validation_takes_names():

@@ -35,19 +35,6 @@ def test_each_copy_of_a_row_is_an_example_of_one_of_its_classes():
     assert Counter(zip(whole.rows.tolist(), whole.classes.tolist())) == {(i, k): 2 for i in range(3) for k in range(3)}
 
 
-def test_adversaries_are_drawn_uniformly_without_replacement():
-    labels, n = [[k] for k in (0, 1, 3, 4, 5, 6, 7)] * 2, 9  # classes 2 and 8 have no rows
-    sample = sampled(labels, n, examples_per_class=2000, n_adversarial=3)
-    for k in (0, 4, 7):
-        sets = sample.adversaries[sample.classes == k]
-        assert (np.diff(sets, axis=1) > 0).all()
-        others = sorted({0, 1, 3, 4, 5, 6, 7} - {k})
-        drawn = Counter(map(tuple, sets.tolist()))
-        assert len(drawn) == 20 and set(sets.ravel().tolist()) == set(others)  # 6 choose 3
-        chi = sum((c - 100) ** 2 / 100 for c in drawn.values())
-        assert chi < 43.8  # 0.1 % of a chi-squared variable of 19 degrees of freedom
-
-
 def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     X, _, labels = problem(n=60, most=2, skip=(2,))
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):

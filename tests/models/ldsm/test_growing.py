@@ -124,18 +124,6 @@ def test_auto_takes_sgd_for_dense_data_and_nag_for_sparse_data():
         assert LdSM.preset("program", n_estimators=1, optimizer=optimizer).fit(rows, labels).optimizer_ == "nag"
 
 
-def test_units_of_features_do_not_matter_to_sgd():
-    """Each node standardises its features, so shifting and scaling one changes nothing but round-off."""
-    random = np.random.default_rng(4)
-    X = random.normal(size=(60, 4))
-    labels = [[int(a > 0) * 2 + int(b > 0)] for a, b, *_ in X]
-    params = {"n_estimators": 2, "max_nodes": 15, "learning_rate": 0.02}
-    shifted = X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1]
-    one, two = (LdSM.preset("program", **params).fit(rows, labels) for rows in (X, shifted))
-    for a, b in zip(one.trees_, two.trees_):
-        np.testing.assert_array_equal(a.n_samples, b.n_samples)
-
-
 def test_dense_rows_beyond_memory_are_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(estimator, "MOST_DENSE", 500)
     X, labels = small_data()

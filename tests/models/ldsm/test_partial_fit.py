@@ -75,14 +75,10 @@ def test_means_for_reranking_are_those_of_all_rows():
     assert model.predict_topk(X).scores.shape == (400, 5)
 
 
-def test_new_labels_are_learnt_by_id_and_by_name():
+def test_new_labels_are_learnt():
     X, Y = problem()
     model = fitted(max_nodes=7).partial_fit(X[300:], [[10]] * 100)
     assert model.n_labels_ == 11 and (model.predict_topk(X[300:], 11).labels == 10).any(axis=1).all()
-    named = LdSM(**PARAMS).fit(X[:300], Y[:300], label_names=list("abcdefghij"))
-    named.partial_fit(X[300:], [["z", "a"]] * 100)
-    assert named.label_names_ == [*"abcdefghij", "z"]
-    assert (named.predict_topk(X[300:], 11).names(named.label_names_) == "z").any(axis=1).all()
 
 
 def test_rows_without_labels_are_left_out_and_counted():

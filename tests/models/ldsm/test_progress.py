@@ -32,19 +32,6 @@ def test_every_level_of_a_balanced_tree_counts_the_same():
     assert tree.fraction() == 1
 
 
-def test_progress_rises_with_each_epoch_of_a_node():
-    tree = progress.TreeGrowth(n_rows=100, n_epochs=4, max_nodes=4, arity=2)
-    trace = np.full((4, 4), np.nan)
-    tree.begin(100, trace)
-    reported = [tree.fraction()]
-    for epoch in range(4):
-        trace[epoch] = 0.5
-        reported.append(tree.fraction())
-    np.testing.assert_allclose(reported, np.arange(5) / 8)
-    tree.begin(100, np.full((4, 4), np.nan))  # another attempt begins, but progress does not fall
-    assert tree.fraction() == reported[-1]
-
-
 @pytest.fixture
 def one_large_node(monkeypatch):
     """Rows whose root takes some tenths of a second to train; progress is read every few milliseconds."""

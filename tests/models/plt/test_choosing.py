@@ -15,7 +15,7 @@ from xmlcore.models.ensembles import ensemble_of_trees, train_tree
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import decide
 from xmlcore.models.plt.label_tree import LabelTree
-from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes, relative_cost, vectors
+from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes, relative_cost
 from xmlcore.models.plt.trials import NAMES, RULE, STREAM, Data, rows_of_some_labels
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
@@ -223,20 +223,6 @@ def test_given_shapes_are_kept(n_labels):
         for name, value in (("arity", arity), ("max_leaf_labels", leaf)):
             shapes = possible_shapes(EVERY_AUTO | {name: value}, Sizes(1000, n_labels, 1.0))
             assert shapes[0][name] == value and all(s["max_leaf_labels"] >= 1 and s["arity"] >= 2 for s in shapes)
-
-
-def test_vectors_have_sixteen_margins():
-    assert vectors(Sizes(1, 160, 1.0), 2, 160) == 10.0  # one level: 160 children of the root
-    assert vectors(Sizes(1, 256, 1.0), 16, 16) == 2.0  # two levels of 16 children
-    assert vectors(Sizes(1, 64, 1.0), 2, 16) == 3.0  # 2 children, 2 children, 16 children
-    assert vectors(Sizes(1, 256, 10**9), 16, 16) == 17.0  # rows with every label reach every node
-
-
-def test_more_vectors_cost_less_where_labels_have_few_rows():
-    assert relative_cost(Sizes(1000, 1600, 3.0), 2, 100) == 1.0
-    ratio = vectors(Sizes(1, 1600, 1.0), 2, 1600) / vectors(Sizes(1, 1600, 1.0), 2, 100)
-    for rows, share in ((1600, 1 / 6), (8000, 1 / 2), (1600 * 10**6, 1.0)):
-        assert relative_cost(Sizes(rows, 1600, 1.0), 2, 1600) == pytest.approx(1 + (ratio - 1) * share, rel=1e-5)
 
 
 def test_with_noise_the_choice_is_made_on_rows_without_noise(data):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from contract.test_progress import Recorder
 from models.plt import plt_problems
 
@@ -72,11 +71,3 @@ def test_the_evaluation_stops_and_refuses_bad_arguments(rows):
             model.adversarial_evaluation(X, Y, **{name: value})
     with pytest.raises(ValueError, match="no rows"):
         model.adversarial_evaluation(X[:0], Y[:0])
-
-
-def test_explain_gives_the_largest_features_of_the_row(rows):
-    X, Y = rows
-    model = ExtendedPLT().fit(X, Y)
-    row = np.zeros((1, 15), np.float32)
-    row[0, [3, 7, 9, 11]] = [0.5, -2.0, 1.5, 0.5]
-    assert model.explain(sp.csr_array(row), n=3) == [(7, -2.0), (9, 1.5), (3, 0.5)]

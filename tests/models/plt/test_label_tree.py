@@ -3,7 +3,6 @@
 import functools
 import time
 import warnings
-from pathlib import Path
 
 import naive
 import numpy as np
@@ -20,8 +19,6 @@ from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
 from xmlcore.validation import check_features, check_labels, csr_parts
-
-DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def problem(n=150, d=30, n_labels=30, seed=0):
@@ -82,13 +79,6 @@ def test_huffman_merges_as_its_twin(n_labels, arity):
 
 def huffman(counts, arity):
     return build_tree("huffman", len(counts), arity, 100, 0, frequencies=np.array(counts))
-
-
-def test_huffman_breaks_ties_by_label():
-    assert huffman([3] * 8, 2).depth.tolist() == [0] + [1] * 2 + [2] * 4 + [3] * 8
-    tree = huffman([1, 1, 1, 1, 5], 2)
-    assert naive.plt_training.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
-    assert huffman([0] * 1024, 2).depth.max() == 10  # labels without rows, too, make no path longer than it must be
 
 
 @pytest.mark.parametrize("arity", [2, 5])
@@ -277,17 +267,6 @@ def test_a_tree_deeper_than_pythons_recursion_limit():
     check_exact(model, X)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_model_of_a_users_tree_predicts_exactly(seed):
-    X, Y = problem(n_labels=25)
-    tree = LabelTree.from_parents(*random_tree(25, seed))
-    before = tree.copy()
-    model = PLT(tree=tree, arity=3, max_leaf_labels=2).fit(X, Y)
-    assert model.trees_[0] == tree == before and model.trees_[0] is not tree
-    assert not np.shares_memory(model.trees_[0].parent, tree.parent)
-    check_exact(model, X)
-
-
 @pytest.mark.parametrize("params", [{}, {"tree": "random", "arity": 3}, {"tree": "huffman"}, {"collapse_layers": 1}])
 def test_a_fitted_tree_used_again_gives_the_same_model(params):
     X, Y = problem()
@@ -342,16 +321,6 @@ def test_trees_are_equal_when_their_nodes_are():
     one, two, other = (LabelTree.from_nested(groups) for groups in ([[0, 1], 2], ([0, 1], 2), [[0, 2], 1]))
     assert one == two and hash(one) == hash(two) and one != other and one != "kmeans"
     assert len({one, two, other}) == 2
-
-
-def test_a_tree_is_a_parameter_as_scikit_learn_knows_them():
-    tree = LabelTree.from_nested([[0, 1], [2, 3]])
-    model = PLT(tree=tree)
-    assert model.tree is tree and model.get_params()["tree"] is tree
-    assert clone(model).tree == tree
-    assert model.set_params(tree="kmeans").set_params(tree=tree).tree is tree
-    assert repr(model) == "PLT(tree=LabelTree(n_labels=4, n_nodes=7, depth=2))"
-    assert "LabelTree(n_labels=4" in model._repr_html_()
 
 
 @pytest.mark.parametrize("seed", range(6))
