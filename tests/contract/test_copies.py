@@ -2,12 +2,8 @@
 
 import copy
 import json
-import os
 import pickle
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -15,34 +11,18 @@ import pytest
 from compiled import compiled
 from contract.estimators import (
     CASES,
-    MODELS,
     N_ROWS,
     assert_same,
     each_model_once,
     each_once,
     every_case,
     fitted,
-    problem,
     results,
 )
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import load_model
 from xmlcore.models import ModelFormatError, NotFittedError
-
-ROOT = Path(__file__).resolve().parents[2]
-
-LOAD = """
-import sys
-import numpy as np
-
-from xmlcore import load_model
-
-X = np.load(sys.argv[1])
-for folder in sys.argv[2:]:
-    ranking = load_model(folder).predict_topk(X, k=3)
-    np.savez(f"{folder}.npz", labels=ranking.labels, scores=ranking.scores)
-"""
 
 
 @each_once
@@ -98,18 +78,6 @@ def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
         assert fitted_names == {name for name in vars(loaded) if name.endswith("_") and not name.startswith("_")}
     again = load_model(loaded.save(tmp_path / "model"))  # replaces it
     assert_same(results(again), expected)
-
-
-def test_saved_models_predict_the_same_in_another_process(tmp_path):
-    np.save(tmp_path / "X.npy", problem()[0])
-    cases = [case for case in MODELS if not case.takes_texts]
-    folders = [str(fitted(case).save(tmp_path / str(number))) for number, case in enumerate(cases)]
-    command = [sys.executable, "-c", LOAD, str(tmp_path / "X.npy"), *folders]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=300, env=os.environ)
-    for case, folder in zip(cases, folders):
-        with np.load(f"{folder}.npz") as found:
-            for name in ("labels", "scores"):
-                assert np.array_equal(found[name], results(fitted(case))[name]), case.id
 
 
 @each_model_once

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 from contract.estimators import assert_same, dense, each_of_rows, each_once, every_case, every_model, fitted, results
 
+from xmlcore.models import DenseOutput
+
 # What tests/test_validation.py shows to be the same to ``check_features`` and ``check_labels`` is not repeated for all.
 FORMS_OF_X = {
     "csr_matrix": sp.csr_matrix,
@@ -143,10 +145,13 @@ def test_the_ranking_is_that_of_the_largest_probabilities(case):
 def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
     X, _ = case.problem()
     everything = results(fitted(case))["probabilities"]
-    for threshold in (0.1, float(np.median(everything[everything > 0])), 0.9):
+    for threshold in (0.0, 0.1, float(np.median(everything[everything > 0])), 0.9):
         kept = dense(fitted(case).predict_proba(X, threshold=threshold))
         expected = np.where(everything >= np.float32(threshold), everything, 0)
         np.testing.assert_allclose(kept, expected, rtol=1e-6 if not case.rounds else 1e-4)
+        found = fitted(case).predict(X, threshold=threshold)
+        assert sp.issparse(found) == (case.cls is not DenseOutput) and found.dtype == bool
+        np.testing.assert_array_equal(dense(found), kept > 0)
 
 
 @every_model

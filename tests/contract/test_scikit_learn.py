@@ -15,7 +15,6 @@ from contract.estimators import (
     each_model_once,
     each_of_rows,
     each_once,
-    every_case,
     fitted,
     model_of_rows,
     problem,
@@ -165,14 +164,6 @@ def test_decision_trees_are_taken_for_a_multi_label_classifier():
     assert (found > 0.5).all()
 
 
-@pytest.mark.skipif(not HAS_EXPECTED_FAILURES, reason="scikit-learn 1.5 has no tags")
-@each_once
-def test_its_tags_say_whether_it_refuses_negative_values(case):
-    from sklearn.utils import get_tags
-
-    assert get_tags(case.make()).input_tags.positive_only == case.positive
-
-
 @model_of_rows
 def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
     X, Y = case.problem()
@@ -241,18 +232,6 @@ def test_labels_are_given_by_either_name_and_not_by_both(case):
         assert fitted(case).score(X, Y=Y) == fitted(case).score(X, Y)
         with pytest.raises(ValueError, match="requires y to be passed"):
             fitted(case).score(X)
-
-
-@every_case
-def test_predict_returns_the_labels_that_reach_a_threshold(case):
-    if not hasattr(case.cls, "predict"):
-        return
-    X, _ = case.problem()
-    probabilities = results(fitted(case))["probabilities"]
-    for threshold in (0.0, 0.2, float(probabilities.max())):
-        found = fitted(case).predict(X, threshold=threshold)
-        assert sp.issparse(found) == (case.cls is not DenseOutput) and found.dtype == bool
-        np.testing.assert_array_equal(dense(found), (probabilities >= threshold) & (probabilities > 0))
 
 
 @model_of_rows

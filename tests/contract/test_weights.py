@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, metrics
+from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
 from xmlcore.models.plt import trials
 
 
@@ -153,20 +153,6 @@ def test_a_labels_weight_is_that_of_its_rows(cls, loss):
             np.testing.assert_allclose(found[:, label], expected, atol=2e-4)
         else:
             assert found[Y[:, label], label].mean() < plain[Y[:, label], label].mean() - 0.1
-
-
-def test_inverse_propensities_make_up_for_missing_labels():
-    rng = np.random.default_rng(0)
-    Y = rng.random((1500, 20)) < 0.2
-    X = Y @ rng.standard_normal((20, 30)) + 2 * rng.standard_normal((1500, 30))
-    propensity = np.where(np.arange(20) % 2, 0.3, 1.0)
-    given = Y[:1000] & (rng.random((1000, 20)) < propensity)
-
-    def precision(**weights):
-        model = PLT(normalize="l2", C=1.0, loss="logistic").fit(X[:1000], given, **weights)
-        return metrics.precision_at_k(Y[1000:], model.predict_topk(X[1000:], 5), 5)[-1]
-
-    assert precision(label_weight=1 / propensity) > precision() + 0.04
 
 
 def test_trials_are_trained_and_measured_with_weights():
