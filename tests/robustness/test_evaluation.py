@@ -275,5 +275,3 @@ def test_a_summary_of_one_repeat_has_no_interval(frame):
     assert a["measure"].tolist() == b["measure"].tolist()
     with pytest.raises(ValueError, match="frame has no column drop"):
         summarise(frame.drop(columns="drop"))
-    with pytest.raises(ValueError, match="level must be above 0 and below 1"):
-        summarise(frame, level=95)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from tests.test_augmentation import problem
-from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, load_model
+from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM
 from xmlcore.datasets import make_synthetic
 from xmlcore.models import DenseOutput
 from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, augment
@@ -58,18 +58,6 @@ def test_a_cut_is_that_of_the_model_which_is_trained_now():
     assert wrapped.threshold_ == dense.threshold_
     wrapped.set_params(model=LdSM(n_estimators=1)).fit(data.X_train, data.Y_train)
     assert wrapped.threshold_ == wrapped.model_.threshold_ == 0.5
-
-
-def test_the_wrapper_is_cloned_with_its_model(tmp_path):
-    X, Y = problem()
-    wrapped = AdversarialTraining(PLT(C=3.0), sigma=0.2)
-    again = clone(wrapped).set_params(model__C=2.0, sigma=0.1)
-    assert (wrapped.model.C, again.model.C, again.sigma) == (3.0, 2.0, 0.1)
-    assert wrapped.get_params()["model__C"] == 3.0
-    again.fit(X, Y)
-    saved = load_model(again.save(tmp_path / "m"))
-    assert type(saved) is PLT
-    np.testing.assert_array_equal(saved.predict_topk(X).scores, again.predict_topk(X).scores)
 
 
 def test_a_fitted_wrapper_has_the_gradient_of_its_model():

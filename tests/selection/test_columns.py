@@ -8,7 +8,6 @@ import pytest
 import scipy.sparse as sp
 from contract.estimators import CASES, problem
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -67,14 +66,6 @@ def test_it_names_the_features_that_it_keeps(case):
     with pytest.raises(ValueError, match="default, pandas or polars"):
         selection.set_output(transform="table")
     assert isinstance(selection.set_output(transform="default").transform(frame), np.ndarray)
-
-
-@every_selection
-def test_before_it_is_fitted_it_says_so(case):
-    X, _ = problem()
-    for act in (case.make().get_support, case.make().get_feature_names_out, lambda: case.make().transform(X)):
-        with pytest.raises(NotFittedError):
-            act()
 
 
 @every_selection

@@ -108,7 +108,6 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     ({"selected": [0, 1]}, ValueError, "or one row for all"),
     ({"selected": [[0], [1, 2]]}, ValueError, "different lengths"),
     ({"selected": [[0.5]]}, TypeError, "whole numbers"),
-    ({"max_deep": 3}, TypeError, "no parameter max_deep"),
 ])  # fmt: skip
 def test_bad_parameters_are_named(params, error, message):
     X, Y = data()

@@ -149,12 +149,10 @@ def test_blocks_do_not_change_anything(selection, params, monkeypatch):
     assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
 
 
-def test_too_many_features_and_unknown_parameters_are_named():
+def test_too_many_features_are_named():
     X, Y = data()
     with pytest.raises(ValueError, match="n_features is 21, but X has 20 features"):
         ChiSquaredSelection(n_features=21).fit(X, Y)
-    with pytest.raises(TypeError, match="no parameter trees"):
-        RandomForestSelection(trees=3).fit(X, Y)
 
 
 @pytest.mark.parametrize("estimator", [*(selection(**params) for selection, params in ALL), BRDT()])

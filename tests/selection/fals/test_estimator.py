@@ -160,10 +160,3 @@ def test_supports_mark_selected_features():
     assert np.flatnonzero(model.support()).tolist() == np.unique(model.selected_).tolist()
     assert FALS(0.01, n_epochs=1).fit(X, Y).n_selected_ == 1
     assert FALS(1.0, n_epochs=1).fit(X, Y).n_selected_ == 12
-
-
-def test_scores_of_a_ranking_are_the_probabilities():
-    X, Y = problem()
-    model = FALS(4, n_epochs=1).fit(X, Y)
-    top, proba = model.predict_topk(X, 5), model.predict_proba(X).toarray()
-    np.testing.assert_array_equal(np.take_along_axis(proba, top.labels, axis=1), top.scores)

@@ -9,7 +9,6 @@ from selection.fals.problems import joined, problem, random_network, task_of
 from xmlcore import FALS
 from xmlcore.selection.fals import blocks, exact, orders, present, sampled
 from xmlcore.selection.fals.attribution import attributions
-from xmlcore.selection.fals.selecting import best
 
 
 @pytest.mark.parametrize("pattern", ["FALS", "FAMS", "FILS", "FIMS"])
@@ -144,13 +143,6 @@ def test_scores_beyond_the_limit_are_not_kept():
     assert less.top_features(2, 9)["feature"].tolist() == whole.selected_[2].tolist()
     assert len(whole.top_features(2, 9)) == 9
     assert hasattr(FALS(4, "FAMS", max_score_bytes=100).fit(X, Y), "scores_")  # one row of 48 bytes
-
-
-def test_best_features_are_those_of_a_full_sort():
-    scores = np.array([3, 1, 3, 0, 3, 2], np.float32)
-    assert [best(scores, k).tolist() for k in (1, 2, 4, 6)] == [[0], [0, 2], [0, 2, 4, 5], [0, 2, 4, 5, 1, 3]]
-    later = np.array([1, 9, 1, 9, 4, 2], np.float32)
-    assert [best(scores, k, later).tolist() for k in (1, 3, 6)] == [[4], [4, 0, 2], [4, 0, 2, 5, 1, 3]]
 
 
 def test_auto_scoring_samples_where_exact_scores_cost_much(monkeypatch):
