@@ -385,10 +385,3 @@ def test_import_xmlcore_is_quick_and_loads_nothing_heavy():
         assert not loaded, f"import xmlcore loads {', '.join(loaded)}"
         best = min(best, float(seconds))
     assert best < 1.5
-
-
-def test_what_workers_import_does_not_bring_streamlit_along():
-    code = "import sys\n"
-    for name in ("jobs", "store", "datasets", "experiment", "models", "metrics"):
-        code += f"import xmlcore.{name}\nassert 'streamlit' not in sys.modules, {name!r}\n"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=120)

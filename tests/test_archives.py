@@ -203,20 +203,6 @@ def test_json_that_could_not_be_read_is_not_written(bound, value, monkeypatch):
             archive.json("a/value.json", value)
 
 
-def test_bytes_that_are_changed_anywhere_are_found_or_harmless(content):
-    expected, rng, refused = read(content), np.random.default_rng(0), 0
-    for at in rng.integers(0, len(content), 300):
-        damaged = bytearray(content)
-        damaged[at] ^= 1 << int(rng.integers(8))
-        try:
-            found = read(bytes(damaged))
-        except ThingError:
-            refused += 1
-        else:  # a date, or a flag that zip archives have twice
-            assert found[:2] == expected[:2] and np.array_equal(found[2]["ids"], expected[2]["ids"])
-    assert refused > 150
-
-
 def test_arrays_are_read_as_they_are(tmp_path):
     (tmp_path / "a.npz").write_bytes(npz(x=np.float32([1, np.nan]), s=np.array(["é", "bb"])))
     arrays = archives.plain_arrays(tmp_path / "a.npz")

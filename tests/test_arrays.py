@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, largest_values, pointers, read_only
+from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
 
 
 def rows_of(features, n_features, seed=0):
@@ -44,26 +44,9 @@ def test_rows_in_columns_are_the_rows_with_their_columns_picked(features, n_feat
         assert found.nnz == np.count_nonzero(expected)
 
 
-def test_lists_follow_each_other_from_pointer_to_pointer():
-    for counts in ([], [3], [2, 0, 5]):
-        for given in (counts, iter(counts), np.array(counts, np.int32)):
-            found = pointers(given)
-            assert found.dtype == np.int64
-            assert found.tolist() == [sum(counts[:i]) for i in range(len(counts) + 1)]
-        assert are_pointers(found, len(counts), sum(counts))
-    assert pointers(np.array([2**31 - 1, 2**31 - 1], np.int32))[-1] == 2**32 - 2, "sums must not overflow int32"
-
-
 def test_arrays_become_read_only_and_other_parts_of_a_tuple_stay():
     array = np.arange(3)
     parts = read_only((array, 5, None))
     assert parts[0] is array and parts[1:] == (5, None)
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 1
-
-
-@pytest.mark.parametrize("form", [np.asarray, lambda x: np.asarray([x]), lambda x: sp.csr_array([x])])
-def test_the_largest_values_are_by_size_then_by_id_and_never_0(form):
-    x = form([0.0, -2.0, 1.0, 2.0, 0.0, 5.0])
-    assert largest_values(x) == [(5, 5.0), (1, -2.0), (3, 2.0), (2, 1.0)]
-    assert largest_values(x, 2) == [(5, 5.0), (1, -2.0)]

@@ -7,8 +7,6 @@ import pytest
 
 from xmlcore.artifact_keys import artifact_key
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def test_key_ignores_the_order_of_parameters_and_number_types():
     one = {"C": 10, "b": {"x": (1, 2), "y": None}, "tree": "kmeans", "f": 0.1}

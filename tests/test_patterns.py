@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from xmlcore import wording
 from xmlcore.datasets.texts import words
 from xmlcore.experiment import MODELS
 from xmlcore.experiment.sharing import bundles
@@ -134,20 +133,3 @@ def test_a_pattern_takes_linear_time_on_hostile_texts(name, pattern, flags, anyw
         if (short := seconds(compiled, anywhere, few)) > QUICK or seconds(compiled, anywhere, many) > QUICK:
             long = seconds(compiled, anywhere, many) if short < 1 else float("inf")
             assert long < 60 * max(short, 1e-5), f"{pattern!r} of {name} is slow on {start!r} and many {piece!r}"
-
-
-def test_a_pattern_is_found_however_it_is_written():
-    source = 're.compile(rf"a{_NUMBER}").sub("", a)\nb.str.match("b")\nb.str.contains("c", regex=False)\n' + (
-        '_C = re.compile("c", re.I)\n_C.fullmatch(b)\nre.split("d", b)\n'
-    )
-    name, number = "xmlcore/wording.py", wording._NUMBER
-    assert set(of_file(name, source)) == {
-        (name, f"a{number}", 0, True), (name, "b", 0, False), (name, "c", re.I, False), (name, "d", 0, True)
-    }  # fmt: skip
-    for hidden, reason in (
-        ("re.sub(f'{word} ', a, b)", "LOCAL"),
-        ("map(re.split, a, b)", "hands on"),
-        ("from re import sub", "import all"),
-    ):
-        with pytest.raises(AssertionError, match=reason):
-            list(of_file(name, hidden))

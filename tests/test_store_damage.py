@@ -51,14 +51,6 @@ def test_a_damaged_upload_is_never_removed_or_changed(record):
         assert file.read_bytes() == before and store.damaged("datasets", KEY)
 
 
-def test_a_record_nested_too_deeply_is_passed_over():
-    store.save("runs", KEY, VALUE)
-    aside = store.folder("runs", KEY).parent / store.set_aside("runs", KEY)
-    for path in (aside, store.save("runs", KEY, VALUE)):
-        (path / store.META).write_text("[" * 100_000)
-    assert store.entries("runs") == [] and not store.inventory().artifacts and store.bytes_aside() == 0
-
-
 @pytest.mark.parametrize(
     "wrong", [{"bytes": -1}, {"bytes": {"a": 1}}, {"bytes": float("inf")}, {"n_labels": -1}, {"n_train": True}]
 )
