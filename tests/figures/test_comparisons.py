@@ -143,7 +143,7 @@ def test_differences_that_may_be_chance_are_faint():
 @pytest.mark.parametrize("number", ["+1,238", "12.8 %", "12.8\u00a0%", "(0.31)"])
 def test_no_number_at_the_end_of_a_name_is_cut(number):
     cut = figures.short(f"implementation of a feature {number}", 16)
-    assert len(cut) == 16 and cut.startswith("imp") and "…" in cut and cut.endswith(f"re {number}")
+    assert len(cut) == 16 and cut.startswith("imp") and "…" in cut and cut.endswith(f" {number}")
     assert figures.short(f"implementation {number}", 9) == "implemen…", "rather no number than a part of one"
 
 

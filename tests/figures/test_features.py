@@ -76,7 +76,7 @@ def test_heat_maps_leave_out_what_is_not_kept_and_the_diagonal():
     groups = {"label_group": 0, "feature_group": [0, 1], "value": [0.5, 0.0], "n_labels": 12, "n_features": [1, 3]}
     frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
     figure = figures.group_heat(frame, n_labels=12, n_features=4)
-    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
+    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("…long +11")
     assert all(part in figure.data[0].customdata[0][0] for part in ("rather long +11</b>", "50 % of their pairs"))
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from xmlcore.validation import check_count
 
 LEAST = 5  # letters of a name before its number
-_NUMBER = re.compile(r" [(+−-]?[\d.,]+(?:\s?%)?\)?$")  # at the end of a name: " +45", " 12.8 %", " (0.31)"
+_NUMBER = re.compile(r" (\([+−-]?[\d.,]+(\s?%)?\)|[+−-]?[\d.,]+(\s?%)?)$")  # at the end: " +45", " 12.8 %", " (0.31)"
+_IN_NUMBER = re.compile(r"\d[.,]?\d|[.,]\d")
 
 
 def short(name: object, letters: int = 20) -> str:
@@ -43,14 +44,17 @@ def _cut_in_the_middle(names, letters) -> list[str]:
 
 
 def _cut_before_its_number(name, letters) -> str:
-    """Return a name that is cut in the middle, with the number at its end as it is, or without it."""
+    """Return a name that is cut in the middle, and in no number; one at its end stays, or goes as a whole."""
     number = _NUMBER.search(name)
-    rest, number = (name[: number.start()], number.group()) if number else (name, "")
-    room = letters - len(number)
-    if number and room < LEAST:
-        return f"{rest[: letters - 1]}…"
-    end = (room - 1) // 2
-    return f"{rest[: room - 1 - end]}…{rest[len(rest) - end :]}{number}"
+    end = max((letters - 1) // 2, len(number.group()) if number else 0)
+    if end > letters - LEAST:
+        return f"{name[: number.start()][: letters - 1]}…"
+    begin, after = letters - 1 - end, len(name) - end
+    while begin > 1 and _IN_NUMBER.match(name, begin - 1):
+        begin -= 1
+    while after < len(name) and _IN_NUMBER.match(name, after - 1):
+        after += 1
+    return f"{name[:begin]}…{name[after:]}"
 
 
 def _cut_before_the_difference(names, letters) -> list[str]:
