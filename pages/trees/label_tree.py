@@ -123,7 +123,7 @@ class LabelTreeView(one_tree.TreeView):
         else:
             shown = shown.drop(columns="child")
         columns = {
-            "name": tables.text("Label"),
+            "name": tables.text("Label", 240),
             "rows": tables.number("Rows", 60, "localized", "Training rows."),
             "child": tables.text("In the child"),
             "label": tables.number("Id", 60, "%d"),
@@ -208,20 +208,19 @@ def _alike(view) -> None:
     weights = view.classifiers.weights[view.tree.leaf_of_label]
     frequent = server.label_names(view.run.fingerprint)["label"].to_numpy()
     labels = frequent[np.diff(weights.indptr)[frequent] >= FEATURES][:MOST_ALIKE]
-    flat = "The tree has one level: each label has a classifier at the root, and none are grouped."
+    st.caption("The tree has one level: each label has a classifier at the root, and no labels are grouped.")
     if labels.size < 2:
-        st.caption(flat)
         return
-    largest = np.array([row.indices[np.argsort(-row.data, kind="stable")[:FEATURES]] for row in weights[labels]])
-    frame = overlap_frame(largest, view.model.n_features_in_, range(labels.size))
+    largest = [row.indices[np.argsort(-np.abs(row.data), kind="stable")[:FEATURES]] for row in weights[labels]]
+    frame = overlap_frame(np.array(largest), view.model.n_features_in_, range(labels.size))
     frame = frame.assign(a=labels[frame["a"]], b=labels[frame["b"]])
     frame = frame.assign(**{f"{one}_name": tables.label_names(view.data, frame[one]) for one in "ab"})
     charts.show_figure(
         figures.overlap_heat(frame, n_labels=view.tree.n_labels),
         frame,
         f"{view.files}-labels",
-        f"{flat} The {labels.size} most frequent ones are beside those whose classifiers are alike: darker is more "
-        f"of the {FEATURES} features with the largest weights are the same.",
+        f"The {labels.size} most frequent labels; alike ones are next to each other. Stronger blue: more of the "
+        f"{FEATURES} largest weights of their classifiers are of the same features.",
         key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.py
     )
 

@@ -68,7 +68,7 @@ def test_a_tree_of_one_level_draws_as_many_children_as_asked_for(ready):
     drawn = next(chart for chart in page.at.get("plotly_chart") if "Features in common" in chart.proto.spec)
     assert "trees.whole" in drawn.proto.id, "on a phone, boxes are wide enough for names, as in a drawn tree"
     nodes, shares = experiment.load_run_model(key).linear_nodes(), numbers(json.loads(drawn.proto.spec)["data"][0]["z"])
-    best = [set(np.argsort(-row)[:10]) for row in nodes.weights[nodes.leaf_of_label].toarray()]
+    best = [set(np.argsort(-np.abs(row))[:10]) for row in nodes.weights[nodes.leaf_of_label].toarray()]
     expected = sorted(len(a & b) / 10 for a in best for b in best if a is not b)
     assert sorted(np.ravel(shares)[np.isfinite(np.ravel(shares))]) == pytest.approx(expected)
     assert "Children of Root: 3 of 8" in titles(page.set("trees.children", 3))
