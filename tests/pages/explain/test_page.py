@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from pages.explain import answer
-from pages.shared import format, server
+from pages.shared import fields, format, server
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, said_plainly, titles, train, word_data
@@ -59,14 +59,14 @@ def test_long_labels_to_choose_from_keep_their_ends_and_differ():
     options = explaining.label_options(names, [1, 2], {0, 2})
     assert list(options) == [1, 2, 0] and len(set(options.values())) == 3
     assert options[1].startswith("geogra") and "…" in options[1] and "island – 1st, wrong" in options[1]
-    assert max(map(len, options.values())) <= 30, "the mark is not cut by a select box of a quarter of the page"
+    assert max(map(len, options.values())) <= fields.QUARTER, "a box of a quarter of the page has room"
     assert options[2] == "a – 2nd, right" and "island – missed" in options[0]
 
 
 @pytest.mark.sections("Features of a label")
 def test_labels_and_rows_are_found_chosen_and_belong_together(page, model, monkeypatch):
     data, options = word_data(), page.at.selectbox(key="explain.label").options
-    assert "– 1st " in options[0] and "– 2nd " in options[1]
+    assert "– 1st, " in options[0] and "– 2nd, " in options[1]
     second = int(model.predict_topk(data.X_test[[0]], 2).labels[0, 1])
     assert f"ranks **topic *{second}*** 2nd for test row 0" in page.set("explain.label", second).text()
     assert page.go("data").go("explain").at.selectbox(key="explain.label").value == second
