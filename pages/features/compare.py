@@ -16,7 +16,6 @@ PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at fir
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells little more than how many are shared
 LISTED_LABELS = 200  # most lines of the table of agreement
-FEW_SEEDS = 4  # of fewer, what is best with all of them may be so by chance (p = 1/10 with three)
 WARNINGS = 3  # most warnings shown at once
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
@@ -172,26 +171,13 @@ def _table(view, comparison):
         config[name] = tables.number(label, 120, "%.4f", measure.explained)
     config |= {"select_s": tables.number("Selection, s", 90, "%.2f"), "seconds": tables.number("Trees, s", 80, "%.2f")}
     shown = values.reindex(columns=list(MEASURES)).join(times).reset_index()
-    best = pd.DataFrame({name: leads(comparison.frame, name, shown["method"]) for name in MEASURES})
     first = ("method", *list(MEASURES)[:4], "select_s", "seconds")
-    tables.show(shown, "features.compared", config, best=best, first=first)
+    tables.show(shown, "features.compared", config, first=first)
     st.caption(
         f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "
-        "Times are of one seed, on this machine. Bold: better with each seed than any other, of four seeds or more."
+        "Times are of one seed, on this machine."
     )
     _all_measures(view, comparison, "compared")
-
-
-def leads(frame, measure: str, methods) -> list[bool]:
-    """Return which method is significantly best: with each of four seeds or more better than all others with any."""
-    sign = -1 if MEASURES[measure].smaller_is_better else 1
-    of = {method: sign * own["value"] for method, own in frame[frame["measure"] == measure].groupby("method")}
-    return [
-        method in of
-        and len(of[method]) >= FEW_SEEDS
-        and all(of[method].min() > values.max() for other, values in of.items() if other != method)
-        for method in methods
-    ]
 
 
 def _all_measures(view, comparison, kind):

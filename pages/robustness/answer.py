@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,7 +11,6 @@ from pages.shared import fields, first_results, format, fragments, tables
 from pages.shared.figures import charts, examples
 from pages.shared.results import results
 from xmlcore import figures
-from xmlcore.metrics.calibration import wilson
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
 
 SIGNIFICANT = (
@@ -80,7 +78,6 @@ def losses(measurements) -> None:
         short = name.partition(" of ")[0].rpartition("= ")[2] if level else "none"
         columns[f"{level:g}"] = tables.number(short, 44, "%.1f", f"{called} at {name}: mean over repeats.")
     shown = wide.rename(columns="{:g}".format).reset_index()
-    values = shown.drop(columns="run")
     if not measurements.certified:
         shown, last = shown.join(compared(measurements), on="run"), settings.levels[-1]
         at = choices.level_text(settings.kind, last)
@@ -89,15 +86,7 @@ def losses(measurements) -> None:
         columns["more"] = tables.text(
             "Share lost", None, f"At {at}, significantly larger or smaller than that of {measurements.best}."
         )
-    low, high = wilson(values.to_numpy() / 100, shown["run"].map(measurements.n_rows).to_numpy()[:, None])
-    best = pd.DataFrame(leading(low, high), columns=values.columns)
-    tables.show(shown, "robustness.kept", columns, best=best, first=tuple(columns), most=480)
-
-
-def leading(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return, by column, which of the intervals lies above all others."""
-    others = [np.delete(high, i, axis=0).max(axis=0, initial=-np.inf) for i in range(len(high))]
-    return low > np.array(others)
+    tables.show(shown, "robustness.kept", columns, first=tuple(columns), most=480)
 
 
 def compared(measurements) -> pd.DataFrame:

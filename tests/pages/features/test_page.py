@@ -285,15 +285,3 @@ def test_files_are_named_by_what_is_in_them(page, monkeypatch):
     for name, n_lines in (("compared-40rows-1seeds", 5), ("compared-average-precision-40rows-1seeds", 1)):
         frame = files[name]() if callable(files[name]) else files[name]
         assert len(frame) == n_lines and set(frame["n_rows"]) == {40} and set(frame["n_test_rows"]) == {30}
-
-
-def test_bold_is_what_is_better_with_each_of_four_seeds():
-    found = {"FALS": [0.8, 0.9, 0.85, 0.88], "LASSO": [0.7, 0.79, 0.75, 0.7], "late": [0.7, 0.81, 0.75, 0.7]}
-    frame = pd.DataFrame([("average precision", m, v) for m, values in found.items() for v in values],
-                         columns=["measure", "method", "value"])  # fmt: skip
-    assert not any(compare.leads(frame, "average precision", found)), "late is better with one seed"
-    frame = frame[frame["method"] != "late"]
-    assert compare.leads(frame, "average precision", ["LASSO", "FALS", "none"]) == [False, True, False]
-    assert not any(compare.leads(frame.groupby("method").head(3), "average precision", ["LASSO", "FALS"])), (
-        "three are few"
-    )

@@ -352,11 +352,3 @@ def test_the_problem_of_levels_that_make_no_sense_is_named(kind, said, texts):
     for text in texts:
         levels, problem = choices.parse_levels(text, kind)
         assert levels == [] and said in problem
-
-
-def test_bold_is_what_lies_above_all_others_by_more_than_chance():
-    low, high = (
-        np.array([[0.60, 0.50], [0.40, 0.45], [0.10, 0.40]]),
-        np.array([[0.70, 0.60], [0.55, 0.52], [0.2, 0.50]]),
-    )
-    assert answer.leading(low, high).tolist() == [[True, False], [False, False], [False, False]]
