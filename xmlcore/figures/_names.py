@@ -47,7 +47,7 @@ def _cut_before_its_number(name, letters) -> str:
     """Return a name that is cut in the middle, and in no number; one at its end stays, or goes as a whole."""
     number = _NUMBER.search(name)
     end = max((letters - 1) // 2, len(number.group()) if number else 0)
-    if end > letters - LEAST:
+    if number and end > letters - LEAST:
         return f"{name[: number.start()][: letters - 1]}…"
     begin, after = letters - 1 - end, len(name) - end
     while begin > 1 and _IN_NUMBER.match(name, begin - 1):
