@@ -15,14 +15,13 @@ from xmlcore.models.double_sampling import MEANINGS
 
 
 def labels(view) -> None:
-    frame = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
-    if frame.empty:
+    if not view.ranked.size:
         st.caption("The model predicts no label for this row.")
     else:
-        score = view.values(view.ranked)
-        shown = frame.assign(score=score)[["rank", "name", "correct", "score", "label"]]
-        explaining.show_labels(shown, view.kind, "explain.predicted", view.label)
-        explaining.say_far_off(view.key, view.kind)
+        shown = view.scored.table(view.ranked, view.data.label_name, view.true)
+        explaining.show_labels(shown, view.scored.scale, "explain.predicted", view.label)
+        if view.scored.scale == view.kind:
+            explaining.say_far_off(view.key, view.kind)
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     predictions.say_missed(missing, len(view.true), view.k)
     if view.label is not None and text(view) is not None:
@@ -57,7 +56,7 @@ def of(view) -> LabelAnswer:
     """Return the answer for the label that is explained."""
     names = tables.part(view.data, "test")[2]
     row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
-    found, score = view.contributions, explaining.total(view.kind, view.attrs["total"])
+    found, score = view.contributions, view.scored.text(view.label)
     raises, lowers = (found[sign * found["contribution"] > 0]["name"].head(n).tolist() for sign, n in ((1, 2), (-1, 1)))
     place = view.place()
     return LabelAnswer(view.title, row, view.name, place, view.k, score, view.label in view.true, raises, lowers)

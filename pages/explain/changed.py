@@ -6,7 +6,7 @@ import streamlit as st
 from pages.explain.view import TOP, explained
 from pages.shared import fields, format, tables
 from pages.shared.figures import charts
-from pages.shared.results import results
+from pages.shared.results import decided, results
 from pages.shared.rows import explaining, row_editor
 from pages.shared.view import look, now
 from xmlcore import explain, figures, robustness
@@ -41,8 +41,8 @@ def by_hand(view, ready) -> None:
         for key, column in zip(keys[i : i + 2], st.columns(2, gap="large")):
             with column:
                 st.subheader(titles[key])
-                if both := results.run_and_model(by_key[key]):
-                    row_editor.show_moved(view.data, both[1], view.x, after, view.k, f"explain.whatif {key}")
+                if results.run_and_model(by_key[key]):
+                    row_editor.show_moved(view.data, decided.model(key), view.x, after, view.k, f"explain.whatif {key}")
 
 
 def _fewest(view) -> None:
@@ -110,7 +110,7 @@ def by_noise(view) -> None:
                 key="explain.noise",
             )
     with right:
-        row_editor.show_moved(view.data, view.model, view.x, noisy, view.k, "explain.noise.labels")
+        row_editor.show_moved(view.data, view.scored.model, view.x, noisy, view.k, "explain.noise.labels")
         _stability(view, gaussian, seed)
 
 

@@ -39,8 +39,7 @@ def another_label(view) -> None:
     raw = explained("contrast", view.key, view.row, view.label, other)
     found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
-    values = explain.label_values(view.model, view.x, [view.label, other])
-    tables.cards([(name, explaining.score(view.kind, value), None) for name, value in zip(names, values)])
+    tables.cards([(name, view.scored.text(j), None) for name, j in zip(names, (view.label, other))])
     if not found["contribution"].any():
         st.caption("No feature tells them apart.")
         return

@@ -27,7 +27,8 @@ def draw(ready) -> None:
         shown = view.choose_row(ready)
     with of_label:
         shown.label = view.choose_label(shown)
-    sentence.markdown(answer.sentence(shown), help=explaining.SCALE[shown.kind] + explaining.divided(shown.kind))
+    about = explaining.SCALE[shown.scored.scale] + explaining.divided(shown.kind)
+    sentence.markdown(answer.sentence(shown), help=about)
     with picture:
         answer.why(shown)
     with ranked:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import fields, format, selectors, server, tables
-from pages.shared.results import results
+from pages.shared.results import decided, results
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain
@@ -58,8 +58,9 @@ class Explained:
     def true(self) -> set[int]:
         return set(tables.ids(self.data.Y_test, self.row).tolist())
 
-    def values(self, labels) -> np.ndarray:
-        return explaining.column(self.kind, explain.label_values(self.model, self.x, labels))
+    @functools.cached_property
+    def scored(self) -> explaining.Scored:
+        return explaining.Scored(decided.model(self.key), self.x)
 
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""

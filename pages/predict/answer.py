@@ -1,6 +1,5 @@
 """The answer of the Predict page: the labels of a row with their scores, and why the model gives one of them."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain
-from xmlcore.models.rules import cuts_another_number, decided_scores, row_decided, rule_of
 
 MORE_NAMED = 20  # predicted labels that are named below the table
 LABEL = "predict.label"  # key of the select box
@@ -44,6 +42,7 @@ class Prediction:
     def __init__(self, predictor, question, k: int):
         self.predictor, self.question, self.k = predictor, question, k
         self.kind, self.x = predictor.kind, question.x
+        self.scored = explaining.Scored(predictor.model, question.x)
         self.problem, self.ranked = "", np.empty(0, np.int64)
         try:
             self.ranking = predictor.model.predict_topk(question.x, k)
@@ -51,30 +50,6 @@ class Prediction:
             self.ranked = labels[labels >= 0].astype(np.int64)  # best first
         except ValueError as error:  # the error of a model that refuses the row, such as one with a negative value
             self.problem = str(error)
-
-    @functools.cached_property
-    def decided(self) -> dict[int, float]:
-        """The labels that the model predicts, by its decision, with the probabilities or scores that decide."""
-        found = decided_scores(self.predictor.model, self.x)
-        return dict(zip(found.indices.tolist(), found.data.tolist()))
-
-    @functools.cached_property
-    def scale(self) -> str:
-        """The kind of the scores that are shown: where the model has no others that decide, its own."""
-        model = self.predictor.model
-        decides = rule_of(model) is not None or self.kind == "score" and cuts_another_number(model)
-        return explaining.DECIDES if decides else self.kind
-
-    @functools.cached_property
-    def scores(self) -> np.ndarray:
-        if self.scale == explaining.DECIDES:
-            return self.deciding[0][self.ranked]
-        return explain.label_values(self.predictor.model, self.x, self.ranked)
-
-    @functools.cached_property
-    def deciding(self) -> tuple[np.ndarray, np.ndarray]:
-        """By label, the probability that decides, and the cut; nan where the score decides, and where nothing cuts."""
-        return row_decided(self.predictor.model, self.x)
 
     def name(self, label: int) -> str:
         return self.predictor.packed.label_name(int(label))
@@ -87,8 +62,8 @@ class Prediction:
     def answer(self) -> PredictionAnswer:
         label, score = "", ""
         if self.ranked.size:
-            label, score = self.name(self.ranked[0]), explaining.score(self.scale, self.scores[0])
-        of, what, n = self.predictor, self.question.what, len(self.decided)
+            label, score = self.name(self.ranked[0]), self.scored.text(self.ranked[0])
+        of, what, n = self.predictor, self.question.what, len(self.scored.decided)
         return PredictionAnswer(of.title, what, label, score, n, of.decision)
 
 
@@ -169,21 +144,9 @@ def _labels(prediction, explained) -> None:
         st.caption("There is no label to show.")
         return
     true, ranked = prediction.question.true, prediction.ranked
-    frame = pd.DataFrame(
-        {
-            "rank": np.arange(1, ranked.size + 1),
-            "name": [prediction.name(label) for label in ranked],
-            "decided": ["yes" if j in prediction.decided else "no" for j in ranked.tolist()],
-            "cut": explaining.column(prediction.scale, prediction.deciding[1][ranked]),
-            "score": explaining.column(prediction.scale, prediction.scores),
-            "label": ranked,
-        }
-    )
-    if true is not None:
-        right = [predictions.RIGHT if int(j) in true else predictions.WRONG for j in ranked]
-        frame.insert(2, "correct", right)
-    explaining.show_labels(frame, prediction.scale, "predict.labels", explained)
-    if prediction.predictor.run is not None and prediction.scale == prediction.kind:
+    scale, frame = prediction.scored.scale, prediction.scored.table(ranked, prediction.name, true)
+    explaining.show_labels(frame, scale, "predict.labels", explained)
+    if prediction.predictor.run is not None and scale == prediction.kind:
         explaining.say_far_off(prediction.predictor.key, prediction.kind)
     if ranked.size < prediction.k:
         st.caption(f"The model ranks {ranked.size:,} of the {prediction.k:,} labels asked for, and no others.")
@@ -194,11 +157,11 @@ def _labels(prediction, explained) -> None:
 
 def _say_further(prediction) -> None:
     """Name the labels that are predicted and are not in the table, the most probable first."""
-    decided = prediction.decided
+    decided, scale = prediction.scored.decided, prediction.scored.scale
     further = [j for j in sorted(decided, key=decided.get, reverse=True) if j not in prediction.ranked]
     if further:
         names = [
-            f"{format.plain(prediction.name(label))} ({explaining.score(prediction.scale, decided[label])})"
+            f"{format.plain(prediction.name(label))} ({explaining.score(scale, decided[label])})"
             for label in further[:MORE_NAMED]
         ]
         more = f" and {len(further) - MORE_NAMED:,} more" if len(further) > MORE_NAMED else ""

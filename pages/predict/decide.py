@@ -235,8 +235,7 @@ def _keep(run_key: str, name: str) -> None:
             "Forget it" if is_kept else "Keep this decision",
             key="predict.decide.keep",
             on_click=take,
-            help="A packed model predicts by it, too: `predict`, `xmlcore predict --decided`, and `xmlcore serve` "
-            'where a request has `"decided": true`.',
+            help="The Explain page and a packed model predict by it, too, also on the command line and behind a URL.",
         )
 
 

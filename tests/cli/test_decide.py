@@ -1,4 +1,4 @@
-"""``xmlcore decide``: a decision is chosen, written with the model, and used by ``predict --decided``."""
+"""``xmlcore decide``: a decision is chosen, written with the model, and used by ``predict``."""
 
 import csv
 import io
@@ -21,6 +21,11 @@ def test_a_decision_is_written_with_the_model_and_predicted(run, json_of, files,
     answer = run("decide", model, files / "test.txt", "--recall", 0.5, "--quiet")
     assert answer.out.startswith("recall of at least 0.5: ") and load_model(model).rule_.about["level"] == 0.5
     assert sizes(run, model, files / "test.txt") != {7: 50}
+    decides, *raw = (run("predict", decided, files / "test.txt", *more, "--quiet")
+                     for more in ((), ("--scores",), ("-k", 5)))  # fmt: skip
+    assert decides.out == run("predict", decided, files / "test.txt", "--decided", "--quiet").out != raw[0].out
+    assert raw[0].out == raw[1].out and "macro F1@7" in decides.err and "not by the kept decision" in raw[0].err
+    assert "give either" in run("predict", decided, files / "test.txt", "--scores", "--decided", status=2).err
     header, *lines = (files / "test.txt").read_text().splitlines()
     (tmp_path / "held-out.txt").write_text("\n".join([header.replace("50", "200", 1), *4 * lines, ""]))
     run("decide", model, tmp_path / "held-out.txt", "--recall", 0.5, "--quiet")

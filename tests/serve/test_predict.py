@@ -64,7 +64,7 @@ def test_labels_below_a_threshold_are_left_out(client, of_texts):
         assert answer.status_code == 422 and "threshold" in answer.json()["error"]
 
 
-def test_decided_labels_are_answered_where_asked_for(of_rows, of_texts):
+def test_a_kept_decision_answers_unless_a_ranking_is_asked_for(of_rows, of_texts):
     X = np.random.default_rng(1).random((20, 4), np.float32)
     rows = [dict(zip(FEATURES, row)) for row in X.astype(float).tolist()]
     model = of_rows.model
@@ -74,7 +74,9 @@ def test_decided_labels_are_answered_where_asked_for(of_rows, of_texts):
         found = predictions(client.post(PREDICT.format("sizes"), json={"rows": rows, "decided": True}))
         expected = [{*row.indices.tolist()} for row in model.predict(X)]
         assert [{one["id"] for one in row} for row in found] == expected and {len(row) for row in found} == {2}
-        assert len(predictions(client.post(PREDICT.format("sizes"), json={"row": {}, "k": 3}))[0]) == 3
+        for asked, decided in (({}, True), ({"k": 3}, False), ({"threshold": 0}, False), ({"decided": False}, False)):
+            answer = client.post(PREDICT.format("sizes"), json={"rows": rows} | asked)
+            assert answer.json()["decided"] == decided and (predictions(answer) == found) == decided, asked
         decisions.learn(model, X, [[i % 3] for i in range(20)], "macro F1@3").keep()
         few = client_of([Served("sizes", of_rows)], k=2)
         for more, n_labels in (({}, 3), ({"k": 2}, 2)):  # the bound of k does not cut what was decided
@@ -100,10 +102,10 @@ def test_a_server_tells_drift_of_the_rows_it_decided_for(of_rows):
             assert client.post(PREDICT.format("sizes"), json={"rows": rows} | more).status_code == 200
             return client.get(place).json()["drift"]
 
-        assert told(X[:50]) == {"rows": 0, "p": None} and told(X[:99], decided=True) == {"rows": 99, "p": None}
-        alike = told(rng.random((900, 4), np.float32), decided=True)
+        assert told(X[:50], k=5) == {"rows": 0, "p": None} and told(X[:99]) == {"rows": 99, "p": None}
+        alike = told(rng.random((900, 4), np.float32))
         assert alike["rows"] == 999 and alike["p"] > 0.01
-        others = told(X * [[0, 0, 0, 1]], decided=True)
+        others = told(X * [[0, 0, 0, 1]])
         assert others["rows"] == 1000 and others["p"] < 1e-6
         assert client.get("/v1/models").json()["models"][0]["drift"] == others
     finally:
@@ -246,7 +248,7 @@ def test_requests_at_the_same_time_get_their_own_answers(client, of_texts, of_ro
 class Stub:
     """A model that calls a function for rows that are not empty."""
 
-    n_features_in_, n_labels_ = 4, 3
+    n_features_in_, n_labels_, rule_ = 4, 3, None
 
     def __init__(self, work):
         self.work = work

@@ -146,7 +146,7 @@ def _bounds(context, option, given) -> dict[str, float]:
 def decide(model, data, measure, at_most, least, recall, precision, risk, output, to_json, quiet, **options):
     """Choose which labels MODEL predicts, by rows of DATA, to which it was not fitted.
 
-    The decision is written with the model; load_model(...).predict, xmlcore predict --decided and xmlcore serve use it.
+    The decision is written with the model; load_model(...).predict, xmlcore predict and xmlcore serve use it.
     With one file, all its rows are used; but if MODEL was trained on this file, only the rows that were held out then.
     Keep other rows to measure it. For example:
 

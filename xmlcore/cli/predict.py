@@ -22,31 +22,35 @@ from xmlcore.wording import csv_safe
               help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
 @click.option(
-    "-k", "k", type=click.IntRange(1), help="Labels for each row: 5 if not given, and with --decided at most as many."
+    "-k", "k", type=click.IntRange(1), help="Labels for each row, ranked by score; with --decided at most as many."
 )
+@click.option("--scores", is_flag=True, help="The best labels by score, 5 without K, also if MODEL keeps a decision.")
 @click.option(
     "--decided",
     is_flag=True,
-    help="The labels that the model decides for, without K all of them: see xmlcore decide.",
+    help="All labels that MODEL decides for, as without K if it keeps a decision: see xmlcore decide.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
               help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, rows, texts, columns, encoding, k, decided, output, first_index, to_json, quiet):
+def command(model, rows, texts, columns, encoding, k, scores, decided, output, first_index, to_json, quiet):
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
-    CSV has a line for each label of each row, best first: row, rank, label, label_name, score; and after row the id, if
-    ROWS has a column of that name. JSON lines have a line for each row. For example:
+    A MODEL that keeps a decision gives all labels that it decides for, each with the probability that decides; others
+    give the 5 best by score. CSV has a line for each label of each row, best first: row, rank, label, label_name,
+    score; and after row the id, if ROWS has a column of that name. JSON lines have a line for each row. For example:
 
     python -m xmlcore predict model.zip new.csv -o labels.csv
 
     python -m xmlcore predict model.zip --text "A text to label"
     """
     from xmlcore.models import read_packed
-    from xmlcore.models.rules import Watch, decided_ranking, unlike_held_out
+    from xmlcore.models.rules import Watch, decided_ranking, decision_of, rule_of, unlike_held_out
 
+    if decided and scores:
+        raise click.UsageError("give either --decided or --scores")
     if bool(texts) == bool(rows):
         raise click.UsageError("give either a file of rows or texts, or --text")
     must_exist(rows)
@@ -57,13 +61,17 @@ def command(model, rows, texts, columns, encoding, k, decided, output, first_ind
         inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
         progress("Predicting", 0.0)
         X, seen = packed.rows(inputs), Watch()
-        if decided:
+        has_rule = rule_of(packed.model) is not None
+        if decided := decided or has_rule and k is None and not scores:
             ranking = decided_ranking(packed.model, X, k, seen)
         else:
             ranking = packed.model.predict_topk(X, k or 5, progress=progress)
         others = unlike_held_out(packed.model, seen)
     if others is not None:
         note(others)
+    if decided or has_rule:
+        by_score = f"the {k or 5} best by score, as asked for, not by the kept decision"
+        note(f"The labels are {decision_of(packed.model) if decided else by_score}.")
     to_json = to_json or Path(output or "").suffix.lower() in (".jsonl", ".ndjson")
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json, ids)

@@ -207,7 +207,7 @@ class _Service:
             labels, scores = self._ranking(served, rows, k, progress, decided)
             empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
             labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
-            more = {}
+            more = {"decided": decided}
             if empty.any():  # texts of which no word is known: their scores would be those of any such text
                 more["nothing_known"] = np.flatnonzero(empty).tolist()
             if unknown is not None:

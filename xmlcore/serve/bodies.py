@@ -126,7 +126,9 @@ def asked(given: dict, served, limits):
     whether the model decides.
     """
     name, values = _inputs(given, served, limits)
-    unknown, decided, threshold = given.get("unknown", "error"), given.get("decided", False), given.get("threshold", 0)
+    unknown, threshold = given.get("unknown", "error"), given.get("threshold", 0)
+    keeps = served.packed.model.rule_ is not None  # a decision, which counts unless a ranking is asked for
+    decided = given.get("decided", keeps and given.keys().isdisjoint(("k", "threshold")))
     _must_be('"error" or "ignore"', "unknown", unknown, unknown in ("error", "ignore"))
     _must_be("true or false", "decided", decided, isinstance(decided, bool))
     k = None if decided and "k" not in given else count_of(given.get("k", 5), "k", limits.k)

@@ -31,12 +31,13 @@ ASKED = {
         "maximum": 1,
         "description": "Leaves out smaller scores.",
     },
-    "decided": {"type": "boolean", "description": "Return the labels that the model's predict returns."},
+    "decided": {"type": "boolean", "description": "Whether the model decides: so if it can, without k and threshold."},
     "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
 }
 _ANSWER = {
     "model": {"type": "string"},
     "predictions": {"type": "array", "items": _LABELS, "description": "For each text or row."},
+    "decided": {"type": "boolean", "description": "Whether the model decided, or the labels are the best by score."},
     "nothing_known": {"type": "array", "items": {"type": "integer"}, "description": "Texts without a known word."},
     "unknown": {"type": "array", "description": "The unknown features of each row, if they are ignored."},
 }

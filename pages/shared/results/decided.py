@@ -6,7 +6,7 @@ from pages.shared import format, server
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
-from xmlcore.experiment.kinds.decide import PROMISE, is_decision
+from xmlcore.experiment.kinds.decide import PROMISE, deciding, is_decision
 from xmlcore.models.rules import CUT
 
 
@@ -20,6 +20,16 @@ def in_force(run_key: str, widgets: dict | None = None) -> str | None:
     """Return the decision that is kept with the model of a result, if it has been learnt."""
     name = kept(run_key, widgets)
     return None if name is None or measured(run_key, name) is None else name
+
+
+@server.shared()
+def _model(run_key: str, name: str | None):
+    return deciding(server.model(run_key), run_key, name)
+
+
+def model(run_key: str):
+    """Return the model of a result, which decides by what is kept with it."""
+    return _model(run_key, in_force(run_key))
 
 
 def measured(run_key: str, name: str) -> pd.Series | None:

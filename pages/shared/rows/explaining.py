@@ -1,5 +1,6 @@
 """Explanations of :mod:`xmlcore.explain` in words: names of features, units, and how bars add up to a score."""
 
+import functools
 import html
 import math
 import textwrap
@@ -11,8 +12,10 @@ import streamlit as st
 
 from pages.shared import format, server, tables
 from pages.shared.figures import charts
+from pages.shared.results import predictions
 from pages.shared.rows import row_text
 from xmlcore import experiment, explain, figures, metrics
+from xmlcore.models.rules import cuts_another_number, decided_scores, row_decided, rule_of
 
 BARS = 10  # features drawn
 FAR_OFF = 0.05  # mean error of probabilities, beyond what may be chance, from which pages say it
@@ -48,6 +51,59 @@ SCALE = {
     "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
 }
 PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
+
+
+class Scored:
+    """A row and its model, whose decision counts: its labels have the same scores on all pages.
+
+    They are what decides, or where the model has no other, what is explained.
+    """
+
+    def __init__(self, model, x):
+        self.model, self.x = model, x
+
+    @functools.cached_property
+    def scale(self) -> str:
+        """The kind of the scores."""
+        kind = explain.kind_of(self.model)
+        decides = rule_of(self.model) is not None or kind == "score" and cuts_another_number(self.model)
+        return DECIDES if decides else kind
+
+    @functools.cached_property
+    def deciding(self) -> tuple[np.ndarray, np.ndarray]:
+        """By label, the probability that decides, and the cut; nan where the score decides, and where nothing cuts."""
+        return row_decided(self.model, self.x)
+
+    @functools.cached_property
+    def decided(self) -> dict[int, float]:
+        """The labels that the model predicts, by its decision, with the probabilities or scores that decide."""
+        found = decided_scores(self.model, self.x)
+        return dict(zip(found.indices.tolist(), found.data.tolist()))
+
+    def of(self, labels) -> np.ndarray:
+        """Return the scores of labels; nan of one that is none of the candidates of a decision."""
+        if self.scale == DECIDES:
+            return self.deciding[0][labels]
+        return explain.label_values(self.model, self.x, np.asarray(labels, np.int64))
+
+    def text(self, label: int) -> str:
+        """Return the score of a label with the name of its scale."""
+        return score(self.scale, float(self.of([label])[0]))
+
+    def table(self, ranked: np.ndarray, name, true) -> pd.DataFrame:
+        """Return the table of ranked labels for :func:`show_labels`; ``true`` are the true ones, None if unknown."""
+        frame = pd.DataFrame(
+            {
+                "rank": np.arange(1, ranked.size + 1),
+                "name": [name(label) for label in ranked],
+                "decided": ["yes" if j in self.decided else "no" for j in ranked.tolist()],
+                "cut": column(self.scale, self.deciding[1][ranked]),
+                "score": column(self.scale, self.of(ranked)),
+                "label": ranked,
+            }
+        )
+        right = [predictions.RIGHT if int(j) in (true or ()) else predictions.WRONG for j in ranked]
+        return frame if true is None else frame.assign(correct=right)
 
 
 def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:

@@ -222,7 +222,9 @@ def show_moved(names, model, before, after, k: int, key: str) -> str | None:
     if labels.empty:
         st.caption("The model predicts no label, before or after.")
         return None
-    kind = explain.kind_of(model)
+    scored = [explaining.Scored(model, x) for x in (before, after)]
+    ids, kind = labels["label"].to_numpy(), scored[0].scale
+    labels = labels.assign(before=scored[0].of(ids), after=scored[1].of(ids))
     shown = [names.label_name(int(j)) for j in labels["label"]]
     st.markdown(moved(labels, shown, kind, k))
     score, comma, unit = explaining.COLUMN[kind].partition(",")
@@ -266,7 +268,7 @@ def moved(labels, names, kind: str, k: int) -> str:
     if len(parts) > MOST_NAMED + 1:
         more = len(parts) - MOST_NAMED
         parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
-    i = int(np.argmax((labels["after"] - labels["before"]).abs().to_numpy()))
+    i = int(np.argmax((labels["after"] - labels["before"]).abs().fillna(0.0).to_numpy()))
     before, after = (explaining.score(kind, labels[way].iloc[i]) for way in ("before", "after"))
     if before == after:
         return f"{format.listed(parts)}." if parts else "No rank changes, and no score changes enough to be seen."

@@ -13,6 +13,7 @@ from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, said_plainly, titles, train, word_data
 from xmlcore import datasets, experiment, explain, metrics
+from xmlcore.models.rules import row_decided
 from xmlcore.ranking import Ranking
 
 pytestmark = pytest.mark.sections("What if", "Another label", "Path")
@@ -94,7 +95,7 @@ HINGE = {"loss": "squared_hinge"}
 @pytest.mark.parametrize(
     ("model", "params", "name"),
     [("PLT", HINGE, "score"), ("PLT", {"loss": "logistic"}, "P"), ("LdSM", {}, "P"),
-     ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "f")],
+     ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "decision P")],
 )  # fmt: skip
 @pytest.mark.sections("Whole model", "Noise")
 def test_every_model_is_explained_on_one_scale(ready, model, params, name):
@@ -104,10 +105,11 @@ def test_every_model_is_explained_on_one_scale(ready, model, params, name):
     label = int(fitted.predict_topk(x, 1).labels[0, 0])
     attrs = explain.contributions(fitted, x, label).attrs
     chance = explain.probability(attrs["kind"], attrs["total"])
-    score = {"f": f"{attrs['total']:+.2f}", "P": f"{100 * (chance or 0):.3g} %", "score": f"{chance or 0:.3g}"}[name]
+    chance = row_decided(fitted, x)[0][label] if name == "decision P" else chance
+    score = f"{chance:.3g}" if name == "score" else f"{100 * chance:.3g} %"
     assert f"({name} = {score})" in page.text().replace("−", "-")
     assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
-    wanted = {"f": attrs["total"], "P": 100 * (chance or 0), "score": chance}[name]
+    wanted = chance if name == "score" else 100 * chance
     for columns in (("correct", "score"), ("rank_before", "before")):  # predicted labels, and these under noise
         line = page.frame(*columns).set_index("name").filter(regex=rf"topic \*{label}\*$", axis=0)
         assert line[columns[1]].tolist() == [pytest.approx(wanted, rel=1e-4)]

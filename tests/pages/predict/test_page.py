@@ -6,17 +6,23 @@ import shlex
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from pages.predict import many
 from pages.shared.results import predictions
+from pages.shared.rows import explaining
+from pages.shared.workspaces.tab_view import FILES
 from tests.pages.conftest import Session
-from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data
+from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data, written
 from tests.pages.small import xmlc
 from xmlcore import PLT, ExtendedPLT, LdSM, datasets, experiment, explain
+from xmlcore.cli import main
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.decisions.held_out import held_out
+from xmlcore.experiment.kinds.predictions import json_lines
 from xmlcore.models import read_packed
 from xmlcore.models.rules import decided_scores, decision_of
+from xmlcore.serve import Served, make_app
 
 pytestmark = pytest.mark.sections("What if", "Save the model", "Open a model")
 
@@ -240,6 +246,42 @@ def test_a_promise_is_kept_and_predicts_a_file(page, key, model):
     upload(page, "predict.file", "new rows.txt", content)
     page.until(lambda s: "of new rows.txt" in s.text())
     assert predicted(page) == named(rule.decided(model, datasets.read_matrix(content)[0]).tocsr())
+
+
+@pytest.mark.sections("Decide")
+def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsys):
+    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
+    page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
+    row = page.at.number_input(key="predict.row").value
+
+    def shown():
+        frame = page.frame("rank", "decided", "score").query("decided == 'yes'")
+        return dict(zip(frame["name"].str.removeprefix("→ "), frame["score"] / 100))
+
+    found = {"Predict": shown()}
+    upload(page, "predict.file", "new.txt", xmlc(word_data(), "test")).until(lambda s: "of new.txt" in s.text())
+    of_file = experiment.load("predict", written(page)["widgets"][f"{FILES}{key}"][0]["key"])
+    line = [*json_lines(of_file.ranking, word_data().label_name, decided=of_file.decided)][row]
+    found["file"] = {one["name"]: one["probability"] for one in json.loads(line)["labels"] if one["predicted"]}
+    page.go("explain").set("explain.row", row)
+    found["Explain"] = shown()
+    first = explaining.score(explaining.DECIDES, max(found["Explain"].values()))
+    assert f"({said_plainly(first)})" in page.text()
+    task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})
+    experiment.keep(task)
+    (tmp_path / "rows.txt").write_bytes(xmlc(word_data(), "test"))
+    with pytest.raises(SystemExit):
+        main(["predict", str(task.file()), str(tmp_path / "rows.txt"), "--json", "--quiet"])
+    line = capsys.readouterr().out.splitlines()[row]
+    found["xmlcore predict"] = {one["name"]: one["score"] for one in json.loads(line)["labels"]}
+    client = TestClient(make_app([Served.read(task.file(), "words")]))
+    sent = {"row": word_data().X_test[[row]].toarray()[0].tolist()}
+    (answer,) = client.post("/predict", json=sent).json()["predictions"]
+    found["xmlcore serve"] = {one["label"]: one["score"] for one in answer}
+    whole = found["xmlcore predict"]
+    for of, values in found.items():  # both pages have the first five labels
+        assert values == pytest.approx({name: whole[name] for name in values}, abs=1e-6), of
+    assert [len(values) for values in found.values()] == [len(found["Explain"]), 3, len(found["Predict"]), 3, 3]
 
 
 def decide_by(page, start):
