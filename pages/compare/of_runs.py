@@ -14,7 +14,8 @@ from xmlcore.experiment import side_by_side
 _reasons = OrderedDict()
 MOST_REASONS = 1000  # reasons kept; the oldest are forgotten
 HEIGHT = 380  # of the first figures, in pixels
-NAME, HEAD = 40, 20  # letters of a name in a title, and above a column
+NAME = 40  # letters of a name in a title
+HEAD, HEADS = 20, 80  # letters of a name above a column at least, and of all of them where there is room
 
 
 def middle(line, measure: str) -> str:
@@ -106,6 +107,11 @@ def tests(keys: tuple, measures: tuple):
     """Return the tests of results against the first one, which all parts of the page read; ``run`` is the key."""
     data, runs = _read(keys)
     return side_by_side.differences(data, runs, side_by_side.at_most(measures, data.n_labels))
+
+
+def heads(names) -> dict:
+    """Return names above columns, cut only where the page has no room for all of them."""
+    return figures.cut_apart(names, max(HEAD, HEADS // len(names)))
 
 
 def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from pages.shared import fields, format, fragments, selectors, server, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
-from xmlcore import figures, metrics
+from xmlcore import metrics
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
@@ -52,7 +52,7 @@ def _difference(test, a: str, b: str) -> str:
 
 
 def _measures(frame, a, b, names) -> None:
-    one, other = figures.cut_apart([names[a], names[b]], of_runs.HEAD).values()
+    one, other = of_runs.heads([names[a], names[b]]).values()
     percents = ["first", "value", "difference", "low", "high"]
     tables.show(
         frame[["measure", *percents, "p_holm"]].assign(**{name: 100 * frame[name] for name in percents}),
@@ -73,7 +73,7 @@ def _measures(frame, a, b, names) -> None:
 def _details(a, b, names, file_name) -> None:
     ks = of_runs.ks(a)
     k = fields.radio("Labels predicted for a row, in the tables below", ks, "compare.pair.k", ks[-1])
-    heads = figures.cut_apart([names[a], names[b]], of_runs.HEAD).values()
+    heads = of_runs.heads([names[a], names[b]]).values()
     _labels_compared(a, b, k, names, heads, file_name)
     _rows(a, b, k, names, heads, file_name)
 

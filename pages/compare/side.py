@@ -142,7 +142,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
     """Show measures with intervals as a table and a figure; ``further`` ones are in the table and the files only."""
     frame = of_runs.named(of_runs.measures(keys, further), names)
     shown, best = _wide(frame)
-    heads = figures.cut_apart(best.columns, of_runs.HEAD)
+    heads = of_runs.heads(best.columns)
     tables.show(
         shown,
         "compare.measures",
