@@ -4,10 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from pages.sampling.answer import MODEL, if_kept, most_accurate, one_class
+from pages.sampling.answer import MODEL, if_kept, most_accurate
 from pages.shared import fields, format, settings, tasks
 from pages.shared.figures import charts
 from xmlcore import figures
@@ -54,10 +53,11 @@ def sweep(view, name) -> None:
     task = view.task(kappas, examples, (), n_repeats)
     study = tasks.ready(task, button=button, key="sampling.measure.sweep")
     is_before = study is None and (study := if_kept(task, *SIGNS, "n_repeats")) is not None  # it stays meanwhile
-    frame = _as_trained(view) if study is None else study.sweep
-    frame = frame.assign(margin=_margin(view.data, frame["accuracy"]))
+    if study is None:  # the cards have the result alone
+        return
+    frame = study.sweep.assign(margin=_margin(view.data, study.sweep["accuracy"]))
     with place:
-        for text in failures(study) if study else ():
+        for text in failures(study):
             st.warning(text)
         charts.show_figure(
             figures.sampling_sweep(frame, (view.kappa, view.examples)),
@@ -71,7 +71,7 @@ def sweep(view, name) -> None:
         )
         if is_before:
             st.caption("These settings are not trained together yet, so earlier ones are shown.")
-        for found in tradeoffs(frame) if study else ():
+        for found in tradeoffs(frame):
             st.markdown(sentence(found))
 
 
@@ -102,16 +102,6 @@ def _margin(data, accuracy) -> np.ndarray:
     n_rows, n_true = max(1, np.count_nonzero(np.diff(data.Y_test.indptr))), max(1, data.Y_test.nnz)
     low, high = wilson(accuracy.to_numpy(dtype=np.float64) * n_true / n_rows, np.array(n_rows))
     return (high - low) / 2 * n_rows / n_true
-
-
-def _as_trained(view):
-    """Return the result itself as the frame of a sweep of one κ and one π."""
-    accuracy, macro = one_class(view.key)
-    own = {"n_adversarial": view.kappa, "examples_per_class": view.examples, "seed": 0}
-    times = view.run.times
-    own |= {"accuracy": accuracy, "macro_f1": macro, "fit_s": times["fit_s"], "cpu_s": times.get("fit_cpu_s", np.nan)}
-    own |= {"pair_bytes": np.nan, "model_bytes": view.run.size["model_bytes"]}
-    return pd.DataFrame([own | {"axis": axis} for axis in SIGNS])
 
 
 def failures(study) -> list[str]:
@@ -147,11 +137,10 @@ def candidates(view):
     study_of_own_q = if_kept(view.task(candidates=first))
     task, button = view.task(candidates=with_own(typed, view.q)), "Measure other numbers of candidates"
     study = tasks.ready(task, button=button, key="sampling.measure.candidates")
-    accuracy, macro = one_class(view.key)  # what the result has told of its own q
-    own = {"n_candidates": view.q, "recall": np.nan, "accuracy": accuracy, "macro_f1": macro}
-    own["predict_ms_per_row"] = view.run.times["predict_ms_per_row"]
-    table = pd.DataFrame([own]) if study is None else study.candidates
-    table = table.assign(attainable=table["recall"].clip(upper=most_accurate(view.data)))
+    if study is None:
+        return study_of_own_q
+    attainable = study.candidates["recall"].clip(upper=most_accurate(view.data))
+    table = study.candidates.assign(attainable=attainable)
     with place:
         charts.show_figure(
             figures.candidate_curves(table, view.q),
