@@ -218,7 +218,11 @@ def test_a_report_begins_with_the_data_set_of_its_first_run(kept):
     save_dataset(other)
     of = {key: html.escape(data.name), make(1, other)[0]["key"]: "other"}
     for keys in ([*of], [*of][::-1]):
-        assert re.findall("<h2>(.*?)</h2>", experiment.report(keys))[:2] == [of[key] for key in keys]
+        content = experiment.report(keys)
+        assert re.findall("<h2>(.*?)</h2>", content)[:2] == [of[key] for key in keys]
+        assert re.findall("<details(.*?)><summary><h2>", content) == [" open", ""], (
+            "the first data set fills the screen"
+        )
 
 
 def said(content):

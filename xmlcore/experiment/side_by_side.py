@@ -61,10 +61,7 @@ def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame |
 
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
-    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows.
-
-    ``best`` says whether a run is significantly better in a measure than each other one.
-    """
+    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows; ``best`` is significant."""
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     rankings = [wide(run, max(KS)) for run in runs.values()]
     frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps, best=True)

@@ -42,7 +42,7 @@ body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color
 th, td {{ border-bottom: 1px solid #d5dbe0; padding: 0.2rem 0.6rem; text-align: right; vertical-align: top; }}
 th:first-child, td:first-child, td.text, th.text {{ text-align: left; }}
 small, .quiet {{ color: #5b6770; }}
-figure {{ margin: 1rem 0; break-inside: avoid; }}
+figure {{ margin: 1rem 0; break-inside: avoid; }} summary {{ cursor: pointer; }} summary h2 {{ display: inline; }}
 </style></head><body>
 <h1>{title}</h1>
 {body}
@@ -61,6 +61,8 @@ figure {{ margin: 1rem 0; break-inside: avoid; }}
     modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"], toImageButtonOptions: {{ format: "svg" }} }};
   for (const [place, figure] of Object.entries(JSON.parse(byId("figures").textContent)))
     await Plotly.newPlot(place, figure.data, figure.layout, config);
+  for (const part of document.querySelectorAll("details"))  // a figure in a closed one has no width
+    part.addEventListener("toggle", () => dispatchEvent(new Event("resize")));
 }})();
 </script></body></html>
 """
@@ -118,6 +120,9 @@ def report(
     figures: dict = {}
     of_data = [lines[lines["fingerprint"] == fingerprint] for fingerprint in frame["fingerprint"].unique()]
     parts = [missing] + [_part(own, measure, figures) for own in of_data]
+    if len(of_data) > 1:  # the first is open
+        folded = (part.replace("</h2>", "</h2></summary>", 1) for part in parts[1:])
+        parts[1:] = [f"<details{' open' * (not at)}><summary>{part}</details>" for at, part in enumerate(folded)]
     parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
     content = PAGE.format(
         version=__version__,
