@@ -307,7 +307,7 @@ def test_bars_of_jobs_begin_and_end_with_them():
     assert list(done.text) == [" 5.0 s", " 9.0 s"] and list(failed.text) == [" 1 min 10 s"]
     assert done.width == failed.width == 0.8, "of any number of bars"
     assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
-    assert figures.timeline(pd.concat(11 * [frame])).layout.meta == {"shown": 30, "total": 33}
+    assert figures.timeline(pd.concat(11 * [frame])).layout.meta == {"shown": 12, "total": 33}
     longest = "Trying other numbers of candidates on api-docs (DoubleSampling)"
     long = figures.timeline(frame.assign(name=longest)).layout
     lines = long.yaxis.ticktext[0].split("<br>")

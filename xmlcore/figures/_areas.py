@@ -21,7 +21,7 @@ LINES = 3  # of a name at most
 MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
 
-MOST_LINES = 30  # of jobs
+MOST_LINES = 12  # of jobs: more are taller than a screen
 NAME = 28  # letters in a line of a name beside the bar of a job, usually three lines
 ROOM = 0.35  # of the axis, beyond the last bar
 MINUTE, DAY = 60, 86_400  # seconds
@@ -104,7 +104,7 @@ def timeline(frame: pd.DataFrame) -> Figure:
 
     The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
     ``group``, an optional column, share a line; ``part``, also optional, names the single job; ``took``, in seconds, is
-    what stands beside the line, by default the time from its first start to its last end. The first 30 lines are drawn.
+    what stands beside the line, by default the time from its first start to its last end. The first 12 lines are drawn.
     """
     need_columns(frame, ["name", "state", "start", "end"], "timeline")
     frame = frame.reset_index(drop=True)
