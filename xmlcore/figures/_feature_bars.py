@@ -269,7 +269,7 @@ def feature_bars(
         groups = draw.by_sign(np.nan_to_num(more), *words)
     has_errors = "standard_error" in shown.columns
     hover = "score %{x:.4~g} ± %{error_x.array:.2~g}" if has_errors else "score %{x:.4~g}"
-    x = {"title_text": unit, "rangemode": "tozero", "exponentformat": "power", "nticks": 5}
+    x = {"title_text": unit, "rangemode": "tozero", "exponentformat": "none", "nticks": 5}
     figure, names, values = Drawing(title, shown, frame), [*map(short, shown["name"])], shown["score"]
     figure.grouped_bars(names, values, groups, hover, hovers, x, legend=by_occurrence)
     if has_errors and len(shown):
