@@ -16,7 +16,7 @@ from tests.pages.making import Row, estimate, figure, said_plainly, titles, trai
 from xmlcore import datasets, experiment
 from xmlcore.selection import FALS
 
-pytestmark = pytest.mark.sections("Train on them")
+pytestmark = pytest.mark.sections()
 
 FEW = {"n_epochs": 3, "n_features": 4}
 
@@ -246,6 +246,7 @@ def test_methods_equal_at_the_digits_shown_are_all_best(values, best, methods):
     assert (found and found.methods) == methods
 
 
+@pytest.mark.sections("Train on them")
 def test_a_model_is_trained_on_the_union_and_compared(page, found):
     union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"**{union} of 24 features**" in page.text()
@@ -256,6 +257,7 @@ def test_a_model_is_trained_on_the_union_and_compared(page, found):
     assert "Both results, CSV" in page.downloads()
 
 
+@pytest.mark.sections("Train on them")
 def test_labels_learn_from_their_own_features(ready):
     run = train(ready, C=3.0)
     select(ready)

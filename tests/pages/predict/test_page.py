@@ -24,7 +24,7 @@ from xmlcore.models import read_packed
 from xmlcore.models.rules import decided_scores, decision_of
 from xmlcore.serve import Served, make_app
 
-pytestmark = pytest.mark.sections("What if", "Save the model", "Open a model")
+pytestmark = pytest.mark.sections()
 
 TOPICS = ("fruit", "metal", "music", "river", "stars")
 WORDS = ("apple banana cherry", "iron copper tin", "violin drum song", "water bridge boat", "sun comet sky")
@@ -97,6 +97,7 @@ def add_feature(page, where, feature):
     return page.set(next(box.key for box in page.at.selectbox if box.key.startswith(f"predict.{where}.found")), feature)
 
 
+@pytest.mark.sections("What if")
 def test_features_are_typed_or_changed_and_outlive_the_page(page, model):
     x = word_data().X_test[[0]]
     new = next(j for j in range(10, 24) if j not in x.indices)
@@ -118,6 +119,7 @@ def test_features_are_typed_or_changed_and_outlive_the_page(page, model):
     assert page.at.button(key="predict.features.reset").disabled
 
 
+@pytest.mark.sections("Contributions", "What if")
 def test_a_text_is_predicted_marked_escaped_kept_and_changed(texts):
     page = typed(texts, "An apple & a <b>drum</b>")
     data, model = text_data(), experiment.load_run_model(page.at.selectbox(key="predict.model").value)
@@ -146,6 +148,7 @@ def test_a_text_is_predicted_marked_escaped_kept_and_changed(texts):
     assert page.at.button(key="predict.changed.undo").disabled, "there is nothing to undo"
 
 
+@pytest.mark.sections("Contributions")
 def test_the_text_of_a_test_row_has_marked_words(texts):
     shown = html(texts)
     assert "hl-for" in shown and any("known word" in box.label for box in texts.at.expander)
@@ -218,6 +221,7 @@ def test_another_model_predicts_the_row_of_the_file_in_view(page, key):
     assert first_of(page.set("predict.model", key))[1] == f"row {row} of new rows.txt", "kept for both"
 
 
+@pytest.mark.slow  # the next test, and tests of the task, have most of it
 @pytest.mark.sections("Decide")
 def test_a_promise_is_kept_and_predicts_a_file(page, key, model):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
@@ -374,6 +378,7 @@ def tick(page, line):
     return table.value["row"].iloc[line]
 
 
+@pytest.mark.sections("Open a model")
 def test_files_that_do_not_fit_say_why_with_their_names(page):
     assert NOTHING_YET not in page.set("predict.way", "A file").text()
     upload(page, "predict.file", "wrong.txt", b"1 7 2\n 0:1\n")
@@ -386,6 +391,7 @@ def test_files_that_do_not_fit_say_why_with_their_names(page):
     page.until(lambda s: any("no zip file" in error.value for error in s.at.error))
 
 
+@pytest.mark.sections("Save the model", "Open a model")
 def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     page.press("predict.pack").until(lambda s: any(".zip" in label for label in s.downloads()))
     lines = next(code.value for code in page.at.code if code.language == "sh").split("\n")
@@ -429,6 +435,7 @@ def drawn(page):
     return {point["name"]: (*numbers(point["x"]), *numbers(point["y"])) for point in points}
 
 
+@pytest.mark.slow  # the next test, and tests of the task, have most of it
 @pytest.mark.sections("Decide", "Save the model")
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model, monkeypatch):
     """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""

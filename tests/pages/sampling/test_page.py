@@ -159,7 +159,6 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
     assert "st-key-sampling-contributions]" in style.WIDE, "a phone scrolls it"
 
 
-@pytest.mark.sections("all")
 def test_measured_values_hold_the_runs_own_result(measured, key):
     run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
@@ -181,6 +180,7 @@ def test_measured_values_hold_the_runs_own_result(measured, key):
     assert swept(measured, "π")[0] == [1, 2]
 
 
+@pytest.mark.slow  # the test of earlier trainings has most of it
 def test_values_that_are_typed_outlive_a_page_switch(measured, key):
     short = key[:8]
     measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")

@@ -11,7 +11,7 @@ from tests.pages.making import Row, fields_of, show, train, written
 from tests.pages.small import small_data
 from xmlcore import experiment
 
-pytestmark = pytest.mark.sections("Single predictions", "What if", "Whole model")
+pytestmark = pytest.mark.sections("Single predictions")
 
 
 @pytest.fixture
@@ -24,6 +24,7 @@ def two_runs(ready):
     return ready.go("train").set("train.model", "OneVsRest")
 
 
+@pytest.mark.sections("Single predictions", "What if")
 def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     plt, other = (f"result-{run['key'][:12]}" for run in written(two_runs)["runs"])
     assert two_runs.set("train.row", 7).run().view == f"{other}.row-7"
@@ -71,6 +72,7 @@ def test_a_data_set_that_came_meanwhile_is_in_use(two_runs, session):
     assert written(again)["dataset"] == task.load().dataset and "No model has been trained on **my**" in again.text()
 
 
+@pytest.mark.sections("Single predictions", "Whole model")
 def test_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
     look = two_runs.look_only()
     assert look != two_runs.token
