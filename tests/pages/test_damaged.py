@@ -18,21 +18,12 @@ def no_comparison(monkeypatch):
     estimate(monkeypatch, "compare_selections", 100.0)
 
 
-def damage_model(key):
-    """Cut the model of a kept run short."""
-    from pages.shared import server
-
-    arrays = store.folder("runs", key) / "model" / "arrays.npz"
-    arrays.write_bytes(arrays.read_bytes()[:100])
-    server.forget()
-
-
 def drawn(title):
     return lambda page: figure(page, title) is not None
 
 
-@pytest.mark.parametrize("name", [*MEASURED, "features"])
-@pytest.mark.sections("Whole model", "Fewer and smaller trees", "Other seeds")
+@pytest.mark.parametrize("name", ["explain", "features"])
+@pytest.mark.sections("Whole model", "Other seeds")
 def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, name):
     kind, model, _, title = MEASURED.get(name, ("selection_stability", None, None, "Agreement between seeds"))
     if model:
@@ -70,21 +61,6 @@ def test_what_features_has_made_is_made_again_when_damaged(ready, kind, button, 
     assert NOTE in page.run().text()
     page.until(lambda s: store.exists(folder, record["key"]) and shown(s))
     store.check(folder, record["key"])
-
-
-@pytest.mark.sections("At one level", "Single rows")
-def test_a_run_with_a_damaged_model_is_made_again(ready, monkeypatch):
-    key = train(ready)
-    damage_model(key)
-    page = ready.go("robustness").until(drawn("P@1 under"))
-    experiment.load_run_model(key)
-    assert not page.at.error
-    estimate(monkeypatch, "robustness", 100.0)  # nothing more is measured by itself
-    page.at.selectbox(key="robustness.kind").set_value("fgsm")
-    damage_model(key)
-    assert NOTE in page.run().text() and store.exists("runs", key)
-    page.until(drawn("Feature values at"))
-    experiment.load_run_model(key)
 
 
 def test_a_run_of_another_version_is_made_again_with_a_note(ready):
