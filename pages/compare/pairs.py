@@ -144,9 +144,9 @@ def _rows(a, b, k, names, heads, file_name) -> None:
     for name, run in (("first", first_run), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
     columns = {
-        "row": tables.number("Row", 60, "%d"),
-        "name": tables.text("Name", 260),
         "text": tables.text("Text", 300),
+        "name": tables.text("Name", 260),
+        "row": tables.number("Row", 60, "%d"),
         "labels": tables.text("True labels", 220),
         "first": tables.text(f"{one} predicts", 220, f"Labels that {first} predicts; ✓ marks right ones."),
         "second": tables.text(f"{two} predicts", 220, f"Labels that {second} predicts; ✓ marks right ones."),
@@ -157,7 +157,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         drawn,
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
-        first=("row", "name" if "name" in drawn else "text", "labels", "first", "second"),
+        first=("text" if "text" in drawn else "name", "row", "labels", "first", "second"),
         most=360,
         on_select="rerun",
         selection_mode="single-row",

@@ -1,4 +1,4 @@
-"""The answer of the Data page: how large the data set is and how rare its labels are; the panel of a first visit."""
+"""The answer of the Data page: how large the data set is and how rare its labels are; and the panel that goes on."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,11 @@ import streamlit as st
 
 from pages.data import choose, statistics
 from pages.data.forms import form
-from pages.shared import addresses, format, jobs, tables
+from pages.shared import actions, addresses, door, format, jobs, tables, tasks
+from pages.shared.results import results
+from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import dataset_list, workspace
+from xmlcore import experiment
 from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
@@ -18,7 +21,7 @@ CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
 INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
 API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s documented parameters."
-OTHER = "The data in use: **{}**."
+OTHER = "**{}** is in use. Train a model on it, with default settings, or compare models."
 ADDRESS = "Keep the address of this page: it leads back to your work."
 
 
@@ -105,20 +108,31 @@ def _notes(data, known) -> None:
         (place.markdown if is_listed else place.caption)(text)
 
 
-def first_visit(used: dict | None) -> None:
-    """Show the panel until it is closed, or a model is trained; ``used`` is the record of the data set in use."""
+def next_step(ready, used: dict | None) -> None:
+    """Show a panel that goes on from the data set in use, until it is closed or a model is trained on the data set."""
     # While the page is open, a training that ends takes nothing away above what is being read.
-    closed = workspace.get("widgets").get(CLOSED) is True or workspace.only_looks()
-    trained = not all(map(jobs.is_unasked, workspace.get("runs")))
-    if closed or (trained and CLOSE not in st.session_state):
+    closed, is_default = f"{CLOSED} {ready.fingerprint}", used is None or dataset_list.is_default(used)
+    trained = not all(map(jobs.is_unasked, ready.every))
+    if workspace.only_looks() or workspace.get("widgets").get(closed) is True:
         return
-    is_default = used is None or dataset_list.is_default(used)
-    about = API_DOCS if is_default else OTHER.format(format.plain(used["name"]))
+    if trained and CLOSE not in st.session_state:
+        return
     with st.container(border=True):
-        st.markdown(f"{INTRODUCTION} {about} {ADDRESS}")
+        about = f"{INTRODUCTION} {API_DOCS} {ADDRESS}" if is_default else OTHER.format(format.plain(used["name"]))
+        st.markdown(about)
         with st.container(horizontal=True, vertical_alignment="center"):
-            addresses.link("Train", "Go to Train")
-            add = {"on_click": st.session_state.update, "args": ({choose.ADDING: True},)}
-            st.button("Add data", key="data.start.add", icon=":material/add:", type="tertiary", **add)
-            close = {"key": CLOSE, "on_click": workspace.remember, "args": (CLOSED, True)}
+            models = [] if ready.data is None else [m for m in experiment.MODELS if not door.refuses(m, ready)]
+            if models:
+                _train(ready.fingerprint, "Train", models[:1], "Train", type="primary")
+                every = "all four" if len(models) == 4 else format.listed(models)
+                _train(ready.fingerprint, f"Train {every}", models, "Compare")
+            close = {"key": CLOSE, "on_click": workspace.remember, "args": (closed, True)}
             st.button("Close", icon=":material/close:", type="tertiary", **close)
+
+
+def _train(fingerprint, label, models, page, **look):
+    """Show a button that trains models with their default settings, and opens the page that shows the results."""
+    if actions.button(label, key=f"data.start.{page}", **look):
+        for model in models:
+            tasks.start(tasks.train_task(fingerprint, model, None, results.K))
+        address_fields.switch(addresses.page(page))

@@ -4,11 +4,10 @@ import streamlit as st
 
 from pages.data import manage
 from pages.data.forms import form, published, split, synthetic, texts, upload, vectorizer
-from pages.shared import actions, fields, format, fragments, jobs, sections
+from pages.shared import actions, addresses, fields, format, fragments, jobs, sections
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets
 
-ADDING = "data.adding"  # key of st.session_state: whether the user has asked for the ways to get more
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
 _SEEN = "data.boxes"  # key of st.session_state: of each box whether a form was in use, and whether it has been drawn
 
@@ -35,7 +34,7 @@ def _choose(option: str | None):
     if source == "catalog":
         published.use(name)
     elif name in workspace.get("known"):
-        workspace.update(dataset=name, wanted=None)
+        dataset_list.use_dataset(name)
 
 
 def add(fingerprint) -> None:
@@ -55,7 +54,7 @@ def add(fingerprint) -> None:
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     tabs = upload.FORM.chosen.key("tabs")  # with the form emptied, as when its file is taken over by that of texts
-    _box("add", "Add a data set", forms, opened=st.session_state.pop(ADDING, False), key=tabs)
+    _box("add", "Add a data set", forms, opened=st.session_state.pop(addresses.ADDING, False), key=tabs)
 
 
 def _published():
@@ -114,12 +113,12 @@ def _box(name: str, title: str, forms: dict, opened: bool = False, key: str | No
     It is scrolled to if a button has ``opened`` it; under another ``key`` the tabs are new.
     """
     used = [form for form, (in_use, _) in forms.items() if in_use]
-    box, opens, seen = f"data.box.{name}", opened or bool(used), st.session_state.setdefault(_SEEN, {})
+    box, opens, seen = f"data.box.{name}", bool(used), st.session_state.setdefault(_SEEN, {})
     if box not in st.session_state:  # Streamlit forgets it, and what is filled in there, with the page
         seen.pop(name, None)
     opened_last, drawn = seen.get(name, (False, False))
     if opened or opens != opened_last:
-        st.session_state[box] = opens
+        st.session_state[box] = opened or opens
     expander = st.expander(title, key=box, on_change="rerun")
     seen[name] = opens, drawn or expander.open
     if not (drawn or expander.open):

@@ -16,11 +16,12 @@ def draw(ready) -> None:
     used = choose.in_use(fingerprint)
     with ready.head.container(horizontal=True, horizontal_alignment="right"):
         choose.dataset(fingerprint)
-    answer.first_visit(used)
-    # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
-    above, controls, below = st.container(), st.container(), st.container()
-    with controls:
+    # Always the same boxes, so that a form that is being filled stays open when the data set is ready.
+    adding, above, controls, below = st.container(), st.container(), st.container(), st.container()
+    with adding:
         choose.add(fingerprint)
+        answer.next_step(ready, used)
+    with controls:
         choose.change(data, fingerprint, used)
     with above:
         described, left, wrong = answer.show(data, fingerprint, used)

@@ -39,16 +39,16 @@ def show(data, fingerprint) -> None:
             frame,
             key,
             {
-                "row": tables.number("Row", 60, "%d"),
+                "text": tables.text("Text", 300),
                 "name": tables.text("Name", 170),
                 "labels": tables.text("Labels", 270),
+                "row": tables.number("Row", 60, "%d"),
                 "features": tables.number("Features", 70, "%d"),
-                "text": tables.text("Text", 300),
             },
             most=ROWS_HEIGHT,
             on_select=lambda: _select_row(part, key, listed),
             selection_mode="single-row",
-            first=("row", "name", "labels", "features"),  # beside the text
+            first=("text" if "text" in frame else "name", "labels", "row", "features"),
         )
         counted = format.showing(listed.size, found.size, f"{part} row")
         st.caption(f"{counted}. Tick one to see its features; the row looked at last comes first.")

@@ -89,8 +89,10 @@ def _text(predictor) -> Question | None:
         on_change=_take,
         help="The text stays in this session: it is not stored.",
     )
-    if texts is not None:
-        st.button("Random text", key="predict.take", on_click=_take, args=(texts,))
+    with st.container(horizontal=True):
+        st.button("Label it", key="predict.label it", type="primary")  # leaving the field hands the text over
+        if texts is not None:
+            st.button("Random text", key="predict.take", on_click=_take, args=(texts,))
     x = vector(predictor, typed) if typed.strip() else None
     return None if x is None else Question(x, "this text", "text", text=typed)
 

@@ -9,6 +9,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 # page until the first run of the script ends.
 SCRIPT = FOLDER / "main" / "script.py"
 FIRST = "Data"  # the page at "/"
+ADDING = "data.adding"  # key of st.session_state: whether the Data page opens with the ways to get more data sets
 RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {

@@ -245,7 +245,7 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
     about = [{"model": model} for model in kind.models] or [{}]
     no = f"No {' or '.join(kind.models) or 'model'} has been trained"
     st.markdown(f"{kind.question} {no} on {format.bold(ready.name)} in this workspace yet.")
-    problem = _refuses(kind.train, ready)
+    problem = refuses(kind.train, ready)
     running = any(jobs.active("train", fingerprint=ready.fingerprint, **one) for one in about)
     with st.container(horizontal=True, vertical_alignment="center"):
         task = tasks.train_task(ready.fingerprint, kind.train, params=None, k=results.K)
@@ -266,7 +266,7 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
         examples.show(kind.example)
 
 
-def _refuses(model, ready) -> str:
+def refuses(model, ready) -> str:
     """Return why a model with its default settings does not take the data set in use; empty if it does."""
     if ready.data.Y_train.nnz == 0:
         return NOTHING_TO_LEARN

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import addresses, fields, format, fragments, jobs, sections, server, sweeping, tasks, view
 from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
+from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import dataset_list, records, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
@@ -120,12 +121,20 @@ def _dataset():
     except KeyError as error:
         _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
         return
-    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
-    st.markdown(format.bold(name))
+    names = {key: entry["name"] for key, entry in workspace.get("known").items()}
+    names = {fingerprint: data.name} | names
+    if len(names) == 1:
+        st.markdown(format.bold(names[fingerprint]))
+    else:
+        about = {"label_visibility": "collapsed"}
+        fields.pick("Data set in use", names, "sidebar.dataset", fingerprint, dataset_list.use_dataset, **about)
     st.caption(
         f"{data.n_train:,} training and {data.n_test:,} test rows, "
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
     )
+    if not workspace.only_looks() and st.button("Add data", key="sidebar.add", icon=":material/add:", type="tertiary"):
+        st.session_state[addresses.ADDING] = True
+        address_fields.switch(addresses.page("Data"))
 
 
 def _damaged(fingerprint):

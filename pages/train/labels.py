@@ -159,9 +159,9 @@ def list_rows(data, run, frame, key, label, other=None) -> int:
         listed.assign(score=score).merge(tables.rows(data, "test", listed["row"]), on="row"),
         key,
         {
-            "row": tables.number("Row", 60, "%d"),
-            "name": tables.text("Name", 220),
             "text": tables.text("Text", 300),
+            "name": tables.text("Name", 220),
+            "row": tables.number("Row", 60, "%d"),
             "how": tables.text("The label is", 120),
             "rank": tables.number("Rank", 55, "%d"),
             "score": tables.number(**predictions.score_column(run, score), width=70),

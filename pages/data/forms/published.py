@@ -89,7 +89,7 @@ def use(name) -> None:
     """Put a data set of the catalog in use, or have it prepared first; called by buttons and lists."""
     for fingerprint, entry in workspace.get("known").items():
         if entry["source"] == "catalog" and dataset_list.catalog_name(entry) == name:
-            workspace.update(dataset=fingerprint, wanted=None)
+            dataset_list.use_dataset(fingerprint)
             return
     if workspace.refuse_change():
         return

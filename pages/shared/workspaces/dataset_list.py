@@ -64,6 +64,10 @@ def rename_dataset(fingerprint: str, name: str) -> None:
     workspace.update(rename)
 
 
+def use_dataset(fingerprint: str) -> None:
+    workspace.update(dataset=fingerprint, wanted=None)
+
+
 def forget_dataset(fingerprint: str, wanted: str) -> None:
     """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
 
@@ -114,7 +118,7 @@ def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={
         add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files, task=task)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
-        workspace.update(dataset=made.dataset, wanted=None)
+        use_dataset(made.dataset)
     workspace.notify(_said(kind, made, name, earlier, use))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pages.data import answer
 from pages.data.forms import formats
+from pages.shared import addresses
 from pages.shared.streamlit_fixes import reconnected
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
@@ -87,7 +88,8 @@ def test_a_form_stays_open_when_its_file_is_taken_off(ready):
     is_open = lambda: next(e for e in ready.at.expander if e.label == "Add a data set").proto.expanded  # noqa: E731
     del ready.at.session_state["data.box.add"]
     content = xmlc(small_data("other", seed=1))
-    choose(ready.press("data.start.add"), "mine.txt", content)
+    ready.at.session_state[addresses.ADDING] = True
+    choose(ready.run(), "mine.txt", content)
     assert is_open() and ready.set("upload.train.0", None) and is_open()
     assert choose(ready, "mine.txt", content).go("train").go("data").press("upload.train.0.clear") and is_open()
     choose(ready, "mine.txt", content).make("upload.make")
@@ -164,22 +166,43 @@ def test_data_without_labels_draw_no_empty_figure(ready):
     assert re.findall("\\d+ at most \\d+", about) == ["1 at most 0", "3 at most 1", "4 at most 5", "4 at most 10"]
 
 
-def test_the_panel_of_a_first_visit_goes_away_for_good(ready, session):
-    assert answer.API_DOCS in ready.text() and "documented parameters" in answer.API_DOCS, "a text may name others"
+def test_the_panel_goes_on_from_a_data_set_until_a_model_is_trained(ready, session):
+    def offered(page):
+        return [b.key for b in page.at.main.button if (b.key or "").startswith("data.start.")]
+
+    assert answer.API_DOCS in ready.text()
     upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
     assert answer.OTHER.format("fruit") in ready.text()
+    assert offered(ready) == ["data.start.Train", "data.start.Compare", "data.start.close"]
     train(ready)
-    assert "New here?" in ready.run().text(), "what is being read does not move"
+    assert offered(ready.run()), "what is being read does not move"
     with fields_of(ready) as fields:  # it was begun in the background
         fields["runs"][0]["asked"], fields["unasked"] = 0.0, {fields["runs"][0]["key"]: True}
-    assert "New here?" in ready.go("train").go("data").text(), "nobody has trained a model yet"
+    assert offered(ready.go("train").go("data")), "nobody has trained a model yet"
     with fields_of(ready) as fields:
         fields["runs"][0]["asked"] = 1.0  # by pressing Train
-    assert "New here?" not in ready.go("train").go("data").text(), "a model is trained"
+    assert not offered(ready.go("train").go("data")), "a model is trained"
     ready = session()
     ready.press("data.start.close")
     for token, is_there in ((ready.token, False), (ready.look_only(), False), (None, True)):
-        assert ("New here?" in session(token).text()) == is_there
+        assert bool(offered(session(token))) == is_there
+
+
+def test_all_models_are_trained_by_one_button(ready, server, held):
+    ready.at.button(key="data.start.Compare").click()
+    ready.at.run()
+    waits = {job.plan.task["params"]["model"] for job in server.jobs() if job.plan.task["kind"] == "train"}
+    assert waits == set(experiment.MODELS)
+    held()
+
+
+def test_the_data_set_in_use_can_be_changed_on_every_page(ready):
+    upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
+    known = [*ready.at.session_state["workspace.snapshot"]["known"]]
+    assert len(known) == 2
+    for name, wanted in (("train", known[0]), ("storage", known[1])):
+        page = ready.go(name).set("sidebar.dataset", wanted)
+        assert page.at.session_state["workspace.snapshot"]["dataset"] == wanted
 
 
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
