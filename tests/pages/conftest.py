@@ -35,6 +35,7 @@ class Session:
     """A browser tab, as far as AppTest can be one; it draws nothing until something of it is looked at."""
 
     pages = {}  # what AppTest knows of the pages after it has drawn one of them
+    forms = ()  # the forms of the Data page that are drawn
 
     def __init__(self, query=None, view=""):
         from streamlit.testing.v1 import AppTest
@@ -49,7 +50,7 @@ class Session:
 
     def _unfold(self):
         """Do what a click on each box of the Data page does, which draws its forms."""
-        for box in ("add", "change"):
+        for box in ("add", "change") if self.forms else ():
             self._at.session_state[f"data.box.{box}"] = True
 
     @property
@@ -265,6 +266,23 @@ def sections_open(monkeypatch, request):
     if marker and "all" not in marker.args:
         wanted = lambda every: {title: every[title] if title in marker.args else str for title in every}  # noqa: E731
         monkeypatch.setattr(sections, "_draw", lambda key, every: real(key, wanted(every)))
+
+
+@pytest.fixture(autouse=True)
+def forms_open(monkeypatch, request):
+    """Open the boxes of the Data page, and draw the forms that ``FORMS`` of a file of tests names, or ``"all"``."""
+    from pages.data import choose
+
+    forms, real = getattr(request.module, "FORMS", ()), choose._box
+
+    def draw_some(name, title, every, **about):
+        real(
+            name, title, {form: (used, draw if form in forms else str) for form, (used, draw) in every.items()}, **about
+        )
+
+    monkeypatch.setattr(Session, "forms", forms)
+    if forms != "all":
+        monkeypatch.setattr(choose, "_box", draw_some)
 
 
 @pytest.fixture(autouse=True)

@@ -70,6 +70,8 @@ FILES = {
 REFUSALS = ("ValueError", "OSError", "DownloadError", "DatasetFormatError", "SeveralFilesError", "ModelFormatError")
 REFUSALS += ("NoExampleError",)
 
+FORMS = "all"
+
 
 class Monkey:
     """Somebody who uses the dashboard at random; ``did`` has what it has done: an action, of what, and a value."""

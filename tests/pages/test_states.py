@@ -27,6 +27,7 @@ from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
 pytestmark = pytest.mark.sections("all")  # what is closed is drawn, too
+FORMS = "all"
 # No page starts by itself what must fail, but a full disk and a network without gradients are found on the way.
 REFUSALS = ("OSError", "ValueError: the scores of all")
 PAGES = [name.lower() for name in addresses.ICONS]

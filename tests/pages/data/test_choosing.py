@@ -7,6 +7,7 @@ import pytest
 from tests.pages import making
 from tests.pages.small import small_data, xmlc
 
+FORMS = ("Upload data",)
 pytestmark = pytest.mark.sections("Rows", "All labels")
 
 

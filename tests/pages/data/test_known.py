@@ -14,6 +14,8 @@ from xmlcore import experiment
 from xmlcore.datasets.registry import downloaded, fetch
 from xmlcore.system import data_root
 
+FORMS = ("Published", "Synthetic")
+
 
 @pytest.fixture
 def packed():
@@ -102,15 +104,6 @@ def test_a_failed_download_is_tried_again_when_asked(ready, sources, packed):
         page.click("Dismiss").run()
     assert not page.at.error and next(e for e in page.at.expander if e.label == "Add a data set").proto.expanded
     assert page.at.session_state["workspace.snapshot"]["wanted"] is None
-
-
-def test_who_only_looks_sees_no_forms_and_no_folders(ready, session):
-    looking = session(ready.look_only())
-    assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
-    assert ready.at.get("file_uploader") and not looking.at.get("file_uploader")
-    assert "data.choice" in {box.key for box in looking.at.selectbox}
-    assert not {b.key for b in looking.at.button} & {"upload.make", "known.make"}
-    assert all(b.disabled for b in looking.at.button if b.key in ("manage.rename", "manage.remove", "resplit.make"))
 
 
 def test_a_synthetic_data_set_is_made_and_put_in_use(ready):

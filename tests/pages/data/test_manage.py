@@ -12,6 +12,9 @@ from pages.shared import addresses
 from tests.pages.making import train, use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
+from xmlcore.system import data_root
+
+FORMS = "all"
 
 
 @pytest.fixture
@@ -130,3 +133,12 @@ def test_a_box_opens_on_the_form_that_is_in_use(ready):
     page = ready.run()
     assert box(page, "Add a data set").proto.expanded and open_tab(page, "Add a data set") == 1
     assert page.at.text_input(key="upload.name.0").value == "Typed"
+
+
+def test_who_only_looks_sees_no_forms_and_no_folders(ready, session):
+    looking = session(ready.look_only())
+    assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
+    assert ready.at.get("file_uploader") and not looking.at.get("file_uploader")
+    assert "data.choice" in {box.key for box in looking.at.selectbox}
+    assert not {b.key for b in looking.at.button} & {"upload.make", "known.make"}
+    assert all(b.disabled for b in looking.at.button if b.key in ("manage.rename", "manage.remove", "resplit.make"))

@@ -15,6 +15,8 @@ from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
 
+FORMS = ("Upload data", "Rename, convert or remove")
+
 
 def choose(session, name, content, what="train"):
     key = f"upload.{what}.{session.at.session_state['upload.round']}"

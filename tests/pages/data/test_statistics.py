@@ -24,6 +24,8 @@ from xmlcore.metrics.buckets import label_buckets
 HEADERS = ("How often does a label occur?", "How large is it?")
 HEADERS += ("How alike are training and test rows?", "Which labels belong together?", "Problems of the data set")
 
+FORMS = ("Split again",)
+
 
 @pytest.fixture
 def leaky():

@@ -8,6 +8,8 @@ from xmlcore import datasets
 
 TOPICS = {"animals": "cat dog horse", "food": "bread cheese wine", "law": "court judge crime"}
 
+FORMS = ("Upload data", "Upload texts", "Other words")
+
 
 def documents(n=60):
     rows = ["id,headline,story,keywords"]
