@@ -2,9 +2,18 @@
 
 import numpy as np
 import pytest
+from making import kept
 
 from tests.archiving import changed, manifest, members, npz, npz_of_objects, replaced
 from xmlcore import datasets, experiment
+
+
+@pytest.fixture(scope="module")
+def bundle(easy, tmp_path_factory):
+    """The bundle of a run in another cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XMLCORE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return experiment.bundle(kept("train", {"dataset": datasets.save_dataset(easy)}, k=3).key)
 
 
 def test_a_bundle_has_everything_and_is_the_same_each_time(key, easy, tmp_path):
@@ -25,31 +34,29 @@ def test_a_bundle_run_again_agrees_bit_for_bit(key, tmp_path):
     assert "is the same" in str(report) and "bit for bit" in str(report) and "all the same" in str(report)
 
 
-def test_other_data_and_versions_are_reported(key, easy, tmp_path):
-    content = changed(experiment.bundle(key), lambda files, about: about["versions"].update(numpy="0.9"))
+def test_other_data_and_versions_are_reported(bundle, easy):
+    content = changed(bundle, lambda files, about: about["versions"].update(numpy="0.9"))
     other = datasets.resplit(easy, np.arange(0, 180), np.arange(200, 260))
     report = experiment.rerun(content, data=other)
     assert not report.agrees and not report.fingerprint and not report.bits and 0 < report.labels < 1
     assert "other content" in str(report) and "numpy 0.9 then" in str(report) and "% then" in str(report)
 
 
-def test_a_data_set_that_is_not_here_is_asked_for(key, easy, monkeypatch, tmp_path):
-    content = experiment.bundle(key)
-    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "elsewhere"))
+def test_a_data_set_that_is_not_here_is_asked_for(bundle, easy):
     with pytest.raises(ValueError, match=rf"pass it as data=.*{easy.fingerprint}"):
-        experiment.rerun(content)
-    assert experiment.rerun(content, data=easy).agrees
+        experiment.rerun(bundle)
+    assert experiment.rerun(bundle, data=easy).agrees
 
 
 @pytest.mark.parametrize("name", ["model", "params", "k", "dataset", "versions", "measures"])
-def test_a_bundle_without_what_a_rerun_needs_is_refused(key, name):
+def test_a_bundle_without_what_a_rerun_needs_is_refused(bundle, name):
     with pytest.raises(experiment.BundleError, match=f"no valid {name}"):
-        experiment.rerun(changed(experiment.bundle(key), lambda files, about: about.pop(name)))
+        experiment.rerun(changed(bundle, lambda files, about: about.pop(name)))
 
 
-def test_measures_of_no_form_are_refused(key):
+def test_measures_of_no_form_are_refused(bundle):
     for line in ({"measure": "P@k", "k": 1, "value": "x"}, {"measure": "P@k", "value": 0.5}, 7):
-        hostile = changed(experiment.bundle(key), lambda files, about, line=line: about["measures"].append(line))
+        hostile = changed(bundle, lambda files, about, line=line: about["measures"].append(line))
         with pytest.raises(experiment.BundleError, match="no valid measures"):
             experiment.rerun(hostile)
 
@@ -61,20 +68,20 @@ def test_measures_of_no_form_are_refused(key):
     (npz(labels=np.zeros((2, 2)), scores=np.zeros((2, 2))), "do not fit"),
     (npz(scores=np.zeros((2, 2))), "do not fit"),
 ])  # fmt: skip
-def test_predictions_that_are_none_are_refused(key, part, reason):
+def test_predictions_that_are_none_are_refused(bundle, part, reason):
     with pytest.raises(experiment.BundleError, match=reason):
-        experiment.rerun(replaced(experiment.bundle(key), "predictions.npz", part))
+        experiment.rerun(replaced(bundle, "predictions.npz", part))
 
 
-def test_foreign_files_are_refused(key, tmp_path):
-    for content in (b"PK nothing", experiment.bundle(key)[:1000], experiment.pack_run(key).to_bytes()):
+def test_foreign_files_are_refused(key, bundle, tmp_path):
+    for content in (b"PK nothing", bundle[:1000], experiment.pack_run(key).to_bytes()):
         with pytest.raises(experiment.BundleError, match="no zip file|holds a 'model'"):
             experiment.rerun(content)
     with pytest.raises(experiment.BundleError, match="cannot be read"):
         experiment.rerun(tmp_path / "absent.zip")
 
 
-def test_settings_in_a_bundle_are_checked(key):
-    hostile = changed(experiment.bundle(key), lambda files, about: about["params"].update(max_leaf_labels="os.system"))
+def test_settings_in_a_bundle_are_checked(bundle):
+    hostile = changed(bundle, lambda files, about: about["params"].update(max_leaf_labels="os.system"))
     with pytest.raises((ValueError, TypeError), match="max_leaf_labels"):
         experiment.rerun(hostile)

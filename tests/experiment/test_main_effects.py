@@ -60,7 +60,7 @@ def test_no_difference_is_said_of_whole_grids_only():
 
 
 def test_the_test_of_no_influence_holds_its_level():
-    found = [main_effects(grid(noise=1.0, seed=seed, n_a=2, n_b=3), ["a", "b"]) for seed in range(200)]
+    found = [main_effects(grid(noise=1.0, seed=seed, n_a=2, n_b=3), ["a", "b"]) for seed in range(80)]
     assert 0.02 < (pd.concat(found)["p"] < 0.05).mean() < 0.08
 
 
@@ -118,7 +118,7 @@ def test_joint_effects_are_those_of_analysis_of_variance():
 
 
 def test_effects_are_told_from_chance_by_seeds():
-    found = pd.concat(interaction_effects(grid(noise=1.0, seeds=3, seed=seed), ["a", "b"]) for seed in range(200))
+    found = pd.concat(interaction_effects(grid(noise=1.0, seeds=3, seed=seed), ["a", "b"]) for seed in range(80))
     assert 0.01 < (found["p"] < 0.05).mean() < 0.1
     assert interaction_effects(grid(seeds=3)[3:], ["a", "b"])["why"].tolist() == [UNEVEN]
     assert interaction_effects(grid().assign(a=1), ["a", "b"])["why"].tolist() == [ONE_VALUE]
