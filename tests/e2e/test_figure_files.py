@@ -4,11 +4,8 @@ import pandas as pd
 import pytest
 from browsing import WAIT
 
-from benchmarks.library.many_runs import make
 from pages.shared.figures import figure_files
-from tests.pages.small import small_data
-from xmlcore import experiment, figures
-from xmlcore.datasets import save_dataset
+from xmlcore import figures
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # How many pixels of the layer with the lines are not empty: parallel coordinates are drawn by WebGL.
@@ -42,14 +39,5 @@ def test_a_downloaded_figure_of_settings_has_its_lines(browser, tmp_path):
     origin = figure_files.origin("settings", known={})
     path = tmp_path / "figure.html"
     path.write_bytes(figure_files.html_page(figure, "Each line is a setting.", "settings", {}, origin))
-    said, pixels = opened(browser, path)
-    assert "WebGL is not supported" not in said and pixels > 100
-
-
-def test_a_report_has_the_lines_of_its_figures_of_settings(browser, own_cache, tmp_path):
-    data = small_data()
-    save_dataset(data)
-    path = tmp_path / "report.html"
-    experiment.report([record["key"] for record in make(27, data)], path)
     said, pixels = opened(browser, path)
     assert "WebGL is not supported" not in said and pixels > 100
