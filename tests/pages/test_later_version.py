@@ -9,9 +9,6 @@ from pages.shared import server
 from tests.pages.making import fields_of, figure, select, train
 from xmlcore import experiment, store
 
-SHOWN = ["train", "predict", "robustness", "explain", "trees", "sampling"]  # pages that show a model
-LISTED = ["data", "compare", "features", "storage", "jobs"]
-
 
 def later(session, kind, key, change):
     """Have a kept result be of a later version: in the workspace, in the store and, of a run, in its model's files."""
@@ -45,15 +42,6 @@ def another_parameter(record):
 
 CHANGES = [another_model, another_parameter]
 SAID = "by another version of the program"
-
-
-def test_pages_show_results_beside_those_of_other_versions(ready):
-    for model, change in zip(("DoubleSampling", "PLT"), CHANGES):  # the pages of one model
-        older, _ = train(ready, model), train(ready, model, random_state=2)
-        later(ready, "runs", older, change)
-    for name in SHOWN + LISTED:
-        page = ready.go(name)
-        assert all(SAID in error.value for error in page.at.error), name  # Explain compares two models
 
 
 @pytest.mark.parametrize("change", CHANGES)
