@@ -8,7 +8,6 @@ from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 
 pytestmark = pytest.mark.sections()
-NOTE = "was damaged. It is being made again."
 FEW = {"n_epochs": 3, "n_features": 4}
 
 
@@ -41,26 +40,6 @@ def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, 
     page.go("jobs").go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
     store.check(folder, key)
     assert not page.at.error
-
-
-@pytest.mark.parametrize(
-    ("kind", "button", "shown"),
-    [
-        ("compare_selections", "compare", lambda s: figure(s, "Average precision by method") is not None),
-        ("reduced", "train", lambda s: "**PLT** has P@1" in s.text()),
-    ],
-)
-@pytest.mark.sections("Other methods", "Train on them")
-def test_what_features_has_made_is_made_again_when_damaged(ready, kind, button, shown):
-    select(ready, **FEW)
-    page = ready.go("features")
-    page.set("features.methods", ["Chi-squared"]).press(f"features.{button}").until(shown)
-    folder = experiment.KINDS[kind].folder
-    (record,) = store.entries(folder)
-    damage(folder, record["key"])
-    assert NOTE in page.run().text()
-    page.until(lambda s: store.exists(folder, record["key"]) and shown(s))
-    store.check(folder, record["key"])
 
 
 def test_a_run_of_another_version_is_made_again_with_a_note(ready):

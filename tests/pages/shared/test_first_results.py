@@ -7,8 +7,7 @@ import pytest
 from pages.shared import first_results
 from pages.shared.operator import limits
 from pages.shared.process import job_queue
-from pages.shared.workspaces import stored
-from tests.pages.making import estimate, fields_of, titles, train, use, word_data, workspace_row, written
+from tests.pages.making import estimate, fields_of, titles, train, use, word_data, written
 from tests.pages.small import small_data
 
 PRESSED = ("Measure", "Train ", "Select features")  # how the labels begin of buttons on a page without a result
@@ -182,10 +181,3 @@ def test_first_results_take_nothing_of_what_a_user_may_run(trains, monkeypatch, 
     trains.go("train").at.selectbox(key="train.model").select("OneVsRest")
     trains.run().press("train.OneVsRest.submit")
     assert [job.title for job in server.jobs() if not job.plan.unasked][0] == "Training OneVsRest on api-docs"
-
-
-def test_a_visit_with_first_results_only_is_a_mere_visit(session, held):
-    held()
-    page = session().until(lambda s: len(written(s)["runs"]) > 1)
-    assert stored.remove_visits(time.time() + 1000 * 24 * 3600) == 1
-    assert not workspace_row(page).read()

@@ -5,7 +5,7 @@ import pytest
 
 from pages.train import measures
 from tests.pages.making import figure, train, word_data
-from xmlcore import datasets, experiment, metrics
+from xmlcore import experiment, metrics
 
 
 def found(*bins):
@@ -33,19 +33,6 @@ def test_measures_are_lines_of_text_with_their_meaning():
     assert measures.lines(frame, "tail")["k = 1"].tolist() == ["–"]
     small = pd.Series({"value": 0.00024681, "low": 0.00023681, "high": 0.00025681})
     assert measures.in_percent(small) == "0.0247 (0.0237–0.0257)", "three significant digits"
-
-
-@pytest.mark.sections("all")
-def test_of_four_labels_there_is_no_measure_at_5(ready):
-    data = word_data()
-    few = datasets.Dataset("few", data.X_train, data.Y_train[:, :4], data.X_test, data.Y_test[:, :4])
-    train(ready, "PLT", few)
-    page = ready.go("train")
-    assert {"P@1", "P@3", "PSP@3"} <= set(page.metrics()) and "P@5" not in page.metrics()
-    assert "k = 5" not in page.frame("measure", "k = 3")
-    assert all("5" not in radio.options for radio in page.at.radio if radio.label == "Labels predicted")
-    train(ready, "LdSM", few)
-    assert "have no label and are left out" in ready.go("train").text() and not ready.at.warning
 
 
 @pytest.mark.sections("Measures", "Calibration")
