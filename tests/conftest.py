@@ -86,6 +86,14 @@ def own_cache(caches, monkeypatch):
     monkeypatch.setenv("XMLCORE_CACHE", str(next(caches)))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_wait_for_the_disk():
+    """No test has the power fail: files need not be on the disk, for which each would wait for milliseconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_limit_is_left():
     """A dashboard or a service that a test starts here limits the searches of this process, which outlives it."""
