@@ -1,5 +1,6 @@
 """The answer of the Data page: how large the data set is and how rare its labels are; and the panel that goes on."""
 
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -133,6 +134,7 @@ def next_step(ready, used: dict | None) -> None:
 def _train(fingerprint, label, models, page, **look):
     """Show a button that trains models with their default settings, and opens the page that shows the results."""
     if actions.button(label, key=f"data.start.{page}", **look):
-        for model in models:
-            tasks.start(tasks.train_task(fingerprint, model, None, results.K))
+        now = time.time()
+        for rank, model in enumerate(models):  # the first one stays shown when others are done later
+            tasks.start(tasks.train_task(fingerprint, model, None, results.K), asked=now - rank / 1000)
         address_fields.switch(addresses.page(page))
