@@ -16,6 +16,7 @@ os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all te
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
 
 
+gc.disable()  # until all tests are collected, of which it would take a third of the time
 LONG_FILES = ("test_types.py", "test_states.py")  # a minute or longer, and among the last by their names
 BROWSER_TIMEOUT = 600  # seconds for one test, which waits up to 120 s for each of several jobs
 
@@ -42,6 +43,7 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
