@@ -51,18 +51,52 @@ def objective_of(sent, labels, M, lambdas):
     return out[0]
 
 
-@pytest.mark.parametrize("M, lambdas", [(2, (1.0, 1.0)), (2, (4.0, 0.5)), (3, (2.0, 1.0)), (4, (1.0, 2.0))])
-def test_the_objective_stays_within_its_bounds(M, lambdas):
-    """Lemmas 1 and 2."""
-    integrity, multiway = lambdas
-    assert M - 3 < multiway / integrity
-    random = np.random.default_rng(0)
-    for _ in range(300):
+GRID = [*itertools.product((0.5, 1.0, 1.5, 2.0, 4.0), repeat=2)]  # λ1 and λ2 that the paper tries
+
+
+def some_splits(M, count):
+    random = np.random.default_rng(M)
+    for _ in range(count):
         labels = [random.choice(5, random.integers(1, 4), replace=False).tolist() for _ in range(8)]
-        sent = [random.choice(M, random.integers(1, M + 1), replace=False).tolist() for _ in range(8)]
-        J = objective_of(sent, labels, M, lambdas)
-        assert -integrity * (M - 1) - 1e-12 <= J <= multiway * (M - 1) + 1e-12
-    assert objective_of([list(range(M))] * 8, labels, M, lambdas) == pytest.approx(multiway * (M - 1))
+        yield [random.choice(M, random.integers(1, M + 1), replace=False).tolist() for _ in range(8)], labels
+    for m in range(1, M + 1):  # all rows go the same way; and each label goes its own, all children equally often
+        yield [list(range(m))] * 8, labels
+        yield [[(i + j) % M for j in range(m)] for i in range(M)], [[i] for i in range(M)]
+
+
+@pytest.mark.parametrize("M", [2, 3, 4, 5])
+def test_the_objective_stays_within_its_bounds_and_reaches_them(M):
+    """Lemmas 1 and 2, with an upper bound that holds for λ1 below 1, too."""
+    for integrity, multiway in GRID:
+        low = min(multiway * (m - 1) - integrity * m * (M - m) for m in range(1, M + 1))
+        high = max(multiway * (m - 1) + max(0, 1 - integrity) * m * (M - m) for m in range(1, M + 1))
+        values = [objective_of(*split, M, (integrity, multiway)) for split in some_splits(M, 5)]
+        assert min(values) == pytest.approx(low) and max(values) == pytest.approx(high)
+        assert (low == pytest.approx(-integrity * (M - 1))) == (M - 3 <= multiway / integrity)
+        assert high == pytest.approx(multiway * (M - 1)) or integrity < 1
+
+
+@pytest.mark.parametrize("M", [2, 3, 4])
+def test_lemma_3_holds_and_lemma_4_under_a_condition(M):
+    """The impurity α exceeds its bound only where a label is in fewer children than the proof takes for granted."""
+    broken = set()
+    for (integrity, multiway), (sent, labels) in itertools.product(GRID, some_splits(M, 12)):
+        P, P_of, pi = shares_of(sent, labels, M)
+        J, (balance, *_) = (
+            objective_of(sent, labels, M, (integrity, multiway)),
+            naive.ldsm.objective(P, P_of, pi, 1, 1)[1:],
+        )
+        assert max(abs(share - sum(P) / M) for share in P) <= balance + 1e-12  # Lemma 3: J less its part for purity
+        if multiway <= integrity * (M - 1) / 2:
+            continue
+        alpha = sum(pi[i] * min(p, sum(own) - p) for i, own in P_of.items() for p in own) / M
+        bound = 2 * (J - balance + multiway) / (M * (2 * multiway - integrity * (M - 1)))
+        spread = {i: sum(abs(a - b) for a, b in itertools.combinations(own, 2)) for i, own in P_of.items()}
+        if alpha > bound + 1e-9:
+            assert sum(pi[i] * (spread[i] - (M - 1) / 2 * sum(own)) for i, own in P_of.items()) > 0
+            broken.add((integrity, multiway))
+    assert (2.0, 1.5) in broken if M == 2 else broken
+    assert any(multiway >= integrity * (M - 1) for integrity, multiway in broken) == (M == 4)
 
 
 def test_the_objective_is_least_for_balanced_pure_splits():
