@@ -268,6 +268,23 @@ def sections_open(monkeypatch, request):
         monkeypatch.setattr(sections, "_draw", lambda key, every: real(key, wanted(every)))
 
 
+@pytest.fixture
+def first_figures():
+    """For tests that look at the figures above the sections of Train and Compare, which are drawn for no others."""
+
+
+@pytest.fixture(autouse=True)
+def few_figures(monkeypatch, request):
+    """Leave out figures above the sections of Train and Compare, which take half of the time of these pages."""
+    from pages.compare import answer as of_compare
+    from pages.train import answer as of_train
+
+    if "first_figures" not in request.fixturenames:
+        example, cards = of_train.draw_figures, of_compare.pictures
+        monkeypatch.setattr(of_train, "draw_figures", lambda ready: ready.run is None and example(ready))
+        monkeypatch.setattr(of_compare, "pictures", lambda lines, *more: len(lines) < 2 and cards(lines, *more))
+
+
 @pytest.fixture(autouse=True)
 def forms_open(monkeypatch, request):
     """Open the boxes of the Data page, and draw the forms that ``FORMS`` of a file of tests names, or ``"all"``."""

@@ -335,6 +335,7 @@ STATES = {
 } | {name: strange(name) for name in DATA}
 
 
+@pytest.mark.usefixtures("first_figures")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", [pytest.param(SEED + i, marks=SLOW) for i in range(-(-STEPS // WALK))])
 def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):

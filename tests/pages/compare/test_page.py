@@ -39,6 +39,7 @@ def words():
     return small_data("words")
 
 
+@pytest.mark.usefixtures("first_figures")
 def test_the_sentence_says_which_result_is_best(ready, words):
     page = listed(ready, make(1, words), words)
     assert "highest P@1 of 1 result: " in plainly(page) and "Is the difference real?" not in plainly(page)
@@ -52,6 +53,7 @@ def test_the_sentence_says_which_result_is_best(ready, words):
     assert "pinned" not in table.proto.columns, "names in a pinned column are grey"
 
 
+@pytest.mark.usefixtures("first_figures")
 def test_results_have_processor_time_unless_one_lacks_it(ready, words):
     trained = [train(ready, model, words) for model in ("PLT", "OneVsRest")]
     assert figure(ready.go("compare"), "P@1 against processor time")
@@ -70,6 +72,7 @@ def test_results_have_processor_time_unless_one_lacks_it(ready, words):
     assert figure(ready.go("train"), "P@1 against training time")
 
 
+@pytest.mark.usefixtures("first_figures")
 @pytest.mark.sections("Side by side")
 def test_a_result_has_one_colour_and_mark_everywhere(ready, words):
     made = make(9, words, seeds=1)
@@ -95,6 +98,7 @@ def styles_of(figure):
     return {trace["name"]: {of: trace["marker"][of] for of in ("color", "symbol")} for trace in points}
 
 
+@pytest.mark.usefixtures("first_figures")
 def test_the_first_sentence_is_on_the_results_that_are_ticked_as_figure_and_report_are(ready, words):
     made = make(4, words, seeds=1)
     for number, record in enumerate(made):
@@ -128,6 +132,7 @@ def test_the_newest_results_are_read_ahead(ready, words, monkeypatch, read_now):
     assert read == [3, 4]
 
 
+@pytest.mark.usefixtures("first_figures")
 @pytest.mark.sections("Side by side")
 def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
     monkeypatch.setattr(reading, "read_run", lambda key: None)
@@ -307,6 +312,7 @@ def test_unreadable_results_are_named_with_the_reason(ready, words):
     assert "and 7 more." in said and "No model has been trained" not in said
 
 
+@pytest.mark.usefixtures("first_figures")
 def test_only_the_best_or_ticked_results_are_read(ready, words, monkeypatch):
     page = listed(ready, make(60, words, seeds=1), words)
     said = "The 4 best in P@1"
@@ -414,6 +420,7 @@ def test_the_file_of_results_has_whole_seeds(own_cache, words):
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
 
 
+@pytest.mark.usefixtures("first_figures")
 @pytest.mark.sections("Is the difference real?")
 def test_all_parts_read_one_table_of_tests(ready, words, monkeypatch):
     calls, real = [], side_by_side.differences

@@ -59,6 +59,7 @@ def two_runs(session):
     return page.until(lambda s: [box for box in s.at.selectbox if box.key == "train.shown"])
 
 
+@pytest.mark.usefixtures("first_figures")
 @pytest.mark.sections("About this result")
 def test_a_result_is_named_deleted_and_brought_back(ready, session, monkeypatch):
     page = two_runs(ready)
@@ -86,20 +87,6 @@ def test_a_result_is_named_deleted_and_brought_back(ready, session, monkeypatch)
 def deleting(page):
     """The marks by which a browser knows the popovers that delete something again."""
     return {block.proto.id for block in page.at.get("popover") if block.proto.popover.label == "Delete"}
-
-
-def test_the_file_of_predictions_has_scores_and_true_labels(data):
-    random = np.random.default_rng(0)
-    predicted = np.array([random.permutation(data.n_labels)[:3] for _ in range(data.n_test)], dtype=np.int32)
-    predicted[:, 2] = -1  # no further label
-    frame = predictions.all_rows(data, Ranking(predicted, np.full(predicted.shape, 0.5, np.float32)), 5)
-    assert [*frame] == ["row", "rank", "label", "name", "score", "true"] and frame["row"].is_monotonic_increasing
-    for row, of_row in frame.groupby("row"):
-        ranked, missed = of_row[of_row["rank"].notna()], of_row[of_row["rank"].isna()]
-        assert ranked["label"].tolist() == predicted[row, :2].tolist() and ranked["rank"].tolist() == [1, 2]
-        assert {*of_row.loc[of_row["true"], "label"]} == {*data.Y_test[[row]].indices}
-        assert missed["true"].all() and missed["score"].isna().all() and (ranked["score"] == 0.5).all()
-    assert frame["name"].tolist() == [data.label_name(j) for j in frame["label"]] and frame["rank"].isna().any()
 
 
 @pytest.mark.sections("Single predictions")
