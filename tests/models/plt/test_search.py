@@ -6,10 +6,10 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from explain.fitted import log_proba, unit
 from models.plt.plt_problems import problem, same_scores
 
 from xmlcore import PLT, Ranking
-from xmlcore._kernels import plt_search_together
 from xmlcore.models.plt import search
 from xmlcore.validation import csr_parts
 
@@ -28,11 +28,10 @@ def test_ensemble_is_the_exact_mean_of_its_trees():
     X, Y, X_test, _ = problem(n_labels=60)
     model = PLT(max_leaf_labels=2, n_estimators=3, C=1.0).fit(X, Y)
     means = np.zeros((25, 60))
-    for arrays in model.fitted_:
-        for i, x in enumerate(X_test.toarray().astype(float)):
-            x = naive.plt_search.in_columns(x, model.feature_of_column_)
-            for label, score in naive.plt_search.label_log_probabilities(arrays, model.loss_, x).items():
-                means[i, label] += np.exp(score) / 3
+    for mean, x in zip(means, X_test.toarray().astype(float)):
+        x = naive.plt_search.in_columns(x, model.feature_of_column_)
+        for label, total in naive.plt_search.search_ensemble(model.fitted_, model.loss_, x, 60):
+            mean[label] = total / 3
     for k in (1, 3, 60):
         found = model.predict_topk(X_test, k)
         np.testing.assert_array_equal(found.labels, np.argsort(-means, axis=1, kind="stable")[:, :k])
@@ -57,7 +56,13 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
     means = model.predict_proba(rows).toarray()
     order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
     for k in (1, 3, n_labels):
-        np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
+        exact = model.set_params(beam=None).predict_topk(rows, k)
+        np.testing.assert_array_equal(exact.labels, order[:, :k])
+        assert same_scores(model.set_params(beam=64).predict_topk(rows, k), exact)
+        for beam in (1, 2):  # what is found has its exact mean
+            labels, scores = model.set_params(beam=beam).predict_topk(rows, k)
+            found = np.where(labels >= 0, np.take_along_axis(means, labels, axis=1), 0)
+            np.testing.assert_allclose(scores, found, rtol=1e-4)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +75,9 @@ def mixed():
     return X, Y, sp.csr_array(values * (rng.random(values.shape) < density[:, None]))
 
 
+PAIRS = {"arity": 2, "loss": "logistic", "C": 10.0, "weight_threshold": 1.0}  # groups of few weights, and of many
 MIXED_PARAMS = [
-    {},
+    PAIRS,
     {"beam": 3},
     {"n_estimators": 3},
     {"n_estimators": 2, "beam": 2},
@@ -106,11 +112,10 @@ def test_a_rows_result_does_not_depend_on_its_neighbours(monkeypatch, mixed, par
                 np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
 
 
-def test_dense_rows_find_what_brute_force_finds(mixed):
+def test_sparse_and_dense_rows_find_what_brute_force_finds(mixed):
     X, Y, rows = mixed
-    rows = rows[np.flatnonzero(np.diff(rows.indptr) > 300)]
-    model = PLT(arity=2, max_leaf_labels=40, loss="logistic", C=10.0, weight_threshold=0.05).fit(X, Y)
-    assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
+    model = PLT(max_leaf_labels=40, **PAIRS).fit(X, Y)
+    assert (np.diff(model.fitted_[0].sparse_ptr) > 0).any() and (np.diff(model.fitted_[0].dense_ptr) > 0).any()
     found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
     for i in range(0, rows.shape[0], 5):
         x = naive.plt_search.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
@@ -121,21 +126,15 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
         np.testing.assert_allclose(every[[label for label, _ in expected]], np.exp([s for _, s in expected]), rtol=1e-4)
 
 
-def test_which_rows_are_searched_together(monkeypatch, mixed):
-    X, Y, rows = mixed
-    model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
-    n_dense = int((model._search.take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
-    sizes = []
-    monkeypatch.setattr(
-        "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: sizes.append(args[4].size) or f(*args),
-    )
-    model.predict_topk(rows, 5)
-    assert sizes == [n_dense]
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (20, 10**6))
-    model.predict_topk(rows, 5)
-    assert sizes == [n_dense, n_dense, rows.shape[0] - n_dense]
+def test_features_of_few_rows_are_found_among_a_million():
+    X = sp.random_array((205, 10**6), density=1e-4, rng=np.random.default_rng(0), dtype=np.float32, format="csr")
+    model = PLT(max_leaf_labels=2, n_jobs=1).fit(X[:200], np.arange(200) % 100)
+    tree, rows = model.fitted_[0], sp.csr_array(X[:5] + X[200:])  # half of their features are unknown
+    assert tree.index_shift.max() > 0 and (np.diff(tree.index_at) <= 3 * np.diff(tree.column_ptr) + 3).all()
+    found = model.predict_proba(rows).toarray()
+    for i in range(5):
+        expected = [np.exp(log_proba(model, 0, unit(rows, i), label)) for label in range(0, 100, 5)]
+        np.testing.assert_allclose(found[i, ::5], expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize("together", [True, False])
