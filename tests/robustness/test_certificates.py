@@ -55,15 +55,14 @@ def attacked(model, X, epsilon, seed, n_steps=20):
 
 def test_no_attack_within_the_radius_changes_the_first_label():
     n_rows = 0
-    for X, model in models(10):
+    for number, (X, model) in enumerate(models(10)):
         found = certified_radius(model, X, n_jobs=1)
         some = np.flatnonzero(found.relative > 1e-5)
         X = scaled_to(X[some], 1 / found.relative[some])  # now every radius is 1, but for rounding
         epsilon = 0.9999 * certified_radius(model, X, n_jobs=1).radius.min()
         assert epsilon > 0.99
-        for seed in range(2):
-            moved = attacked(model, X, epsilon, seed)
-            assert model.predict_topk(moved, k=1).labels[:, 0].tolist() == found.label[some].tolist()
+        moved = attacked(model, X, epsilon, number // 5)  # from the row, or from a random start
+        assert model.predict_topk(moved, k=1).labels[:, 0].tolist() == found.label[some].tolist()
         n_rows += some.size
     assert n_rows > 400
 
