@@ -8,25 +8,19 @@ from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import name_axis, small_looks_small, spaced_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short, whole
-from xmlcore.figures._runs import run_style
+from xmlcore.figures._runs import abouts, run_style
 from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.measures import is_smaller_better
 from xmlcore.validation import check_number
 
 STEP = 26  # height of a line with a name in the diagram of mean ranks, in pixels
 ALL = "all features"  # name of the method that selects nothing
-# Colour, mark and dash of each method: FALS and its variants (dashed if all labels have the same features), trees on
-# all features, and other methods of selection.
-METHOD_STYLE = {
-    "FALS": (ink.ORANGE, "circle", "solid"),
+# Colour, mark and dash of variants of FALS, dashed if all labels have the same features, and of trees on all features.
+VARIANTS = {
     "FILS": (ink.VERMILION, "diamond", "solid"),
     "FAMS": (ink.BLUE, "square", "dash"),
     "FIMS": (ink.SKY, "triangle-up", "dash"),
     ALL: (ink.GREY, "line-ew", "dot"),
-    "Random forest": (ink.GREEN, "x", "solid"),
-    "LASSO": (ink.PURPLE, "cross", "solid"),
-    "Chi-squared": (ink.BROWN, "star", "solid"),
-    "Mutual information": (ink.VIOLET, "hexagon", "solid"),
 }
 # Column of the frame -> name of the measure, colour and mark.
 AGREEMENT = {"jaccard": ("Jaccard", ink.BLUE, "circle"), "spearman": ("Spearman", ink.VERMILION, "diamond")}
@@ -216,5 +210,8 @@ def _axis(measure):
 def method_style(method):
     """Return colour, mark and dash of a method; a variant, such as "FALS (lrp)", is its method dash-dotted."""
     head = method.split(" (")[0].split(",")[0]
-    color, mark, dash = METHOD_STYLE.get(head, (ink.PURPLE, "star", "solid"))
+    own = (about for name, about in abouts("xmlcore.selection").items() if head in (name, about.title))
+    color, mark, dash = VARIANTS.get(head) or next(
+        ((about.color, about.mark, "solid") for about in own), (ink.PURPLE, "star", "solid")
+    )
     return color, mark, dash if head == method else "dashdot"

@@ -8,19 +8,24 @@ import pandas as pd
 
 from xmlcore.figures import _style as ink
 from xmlcore.figures._style import need_columns
+from xmlcore.models.saving import SAVED_CLASSES, saved_class
+from xmlcore.parameters import About
 
 LEGEND = 40  # letters of a name in a legend
 NAMED = 15  # most runs that have a mark and a line in the legend each
 LETTERS = 240  # most letters of their names together: a longer legend would leave points no room
+OF_NO_MODEL = (ink.PURPLE, ink.VIOLET, ink.BROWN)  # colours of further runs of a model, before those of other models
 
 
 @cache
-def model_styles() -> dict[str, tuple[str, str]]:
-    """Return colour and mark of the models that have them, which stand beside their classes."""
-    from xmlcore.models.saving import SAVED_CLASSES, saved_class
+def abouts(package: str) -> dict[str, About]:
+    """Return what stands beside the classes of models or of selectors that have a colour and a mark, by class."""
+    every = {name: saved_class(name).ABOUT for name, module in SAVED_CLASSES.items() if module.startswith(package)}
+    return {name: about for name, about in every.items() if about is not None and about.color}
 
-    every = {name: saved_class(name).ABOUT for name in SAVED_CLASSES}
-    return {name: (about.color, about.mark) for name, about in every.items() if about is not None and about.color}
+
+def model_styles() -> dict[str, tuple[str, str]]:
+    return {name: (about.color, about.mark) for name, about in abouts("xmlcore.models").items()}
 
 
 def run_style(model: str) -> dict:
@@ -34,9 +39,7 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
     They are given by ``place`` among the runs of a model, from 0, whatever else is drawn; without it, by name. Only a
     run whose style another one has already, ``compared`` ones before others, gets the next.
     """
-    reserved = {color for color, _ in model_styles().values()}
-    of_no_model = [color for color in (*ink.PALETTE, ink.VIOLET, ink.BROWN) if color not in reserved]
-    free = dict.fromkeys([*of_no_model, *ink.PALETTE])
+    free = dict.fromkeys([*OF_NO_MODEL, *ink.PALETTE])
     taken, styles = set(), {}
     for part in [frame] if compared is None else [compared, frame]:
         part = part.sort_values("run", key=lambda names: names.astype(str))

@@ -176,6 +176,8 @@ class RandomForestSelection(_Selection):
         "Fits a random forest for each label, and keeps the features that reduce impurity most in its "
         "trees. The paper on FALS compares with it; it is by far the slowest method.",
         "Breiman, Machine Learning 2001",
+        color="#009E73",
+        mark="x",
     )
     _work_bytes = 40
     PARAMETERS = FOREST
@@ -294,6 +296,8 @@ class LassoSelection(_Selection):
         "Fits a linear least-squares model with an L1 penalty for each label, and keeps the features with "
         "the largest weights.",
         "Tibshirani, JRSS B 1996",
+        color="#CC79A7",
+        mark="cross",
     )
     _work_bytes = 96
     _kept_bytes = 700
@@ -388,6 +392,8 @@ class ChiSquaredSelection(_BlockSelection):
         "label with the sums that chance would give. Keeps the features that differ most. It takes one "
         "sparse product for all labels; values must not be negative.",
         "As scikit-learn's chi2",
+        color="#8B5A2B",
+        mark="star",
     )
     _work_bytes = 64
 
@@ -446,6 +452,8 @@ class MutualInformationSelection(_BlockSelection):
         "Keeps the features that tell most about the label by being above or below their median. It takes "
         "one sparse product for all labels.",
         "As scikit-learn's mutual_info_classif for features of two values",
+        color="#8A5CF0",
+        mark="hexagon",
     )
     _work_bytes = 84
 

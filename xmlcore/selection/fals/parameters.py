@@ -26,7 +26,7 @@ ABOUT = About(
     ),
     paper="FALS: Feature attribution for label-specific feature selection in multi-label learning",
     color="#E69F00",
-    mark="x",
+    mark="circle",
 )
 
 PARAMETERS = (
