@@ -9,7 +9,7 @@ import pandas as pd
 
 from xmlcore import wording
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import NEAR, log_ticks, small_looks_small, steps
+from xmlcore.figures._axes import NEAR, log_ticks, steps
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short, whole
 from xmlcore.figures._runs import LEGEND, run_colors, run_style, styled_runs, too_many_to_name
@@ -99,15 +99,12 @@ def differences(
         points, low, high = (100 * own[name].to_numpy(float) for name in ("difference", "low", "high"))
         colors = [styles[run]["color"] for run in own["run"]]
         marker = {"size": 9, "color": colors, "line": {"width": 2, "color": colors}}
-        marker |= {"symbol": [styles[run]["symbol"] for run in own["run"]]}
-        marker |= {"opacity": [1.0 if sure else FAINT for sure in own["sure"]]}
-        figure.add("scatter", 
-            x=points, y=[names[str(run)] for run in own["run"]], mode="markers", showlegend=False, marker=marker,
-            error_x={"array": high - points, "arrayminus": points - low} | WHISKER,
-            customdata=[*map(whole, own["run"])],
-            hovertext=[wording.points(*test) for test in zip(own["difference"], own["low"], own["high"])],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}<extra></extra>", **at,
-        )  # fmt: skip
+        marker["symbol"] = [styles[run]["symbol"] for run in own["run"]]
+        marker["opacity"] = [1.0 if sure else FAINT for sure in own["sure"]]
+        look = {"error_x": {"array": high - points, "arrayminus": points - low} | WHISKER, "showlegend": False, **at}
+        look["hovertext"] = [wording.points(*test) for test in zip(own["difference"], own["low"], own["high"])]
+        y, hover = [names[str(run)] for run in own["run"]], f"<b>%{{customdata}}</b><br>{measure}: %{{hovertext}}"
+        figure.points(points, y, None, marker, hover, customdata=[*map(whole, own["run"])], **look)
         figure.rule(0, color=ink.QUIET, **at)
     low, high = 100 * min(0.0, frame["low"].min()), 100 * max(0.0, frame["high"].max())
     space = 0.15 * (high - low) or 1.0
@@ -257,9 +254,8 @@ def frontier(
             titled = {"title_text": f"{costs[cost]} (log)"} if row == len(measures) else {}
             figure.axes(_axis(own["cost_"].dropna()) | titled, **at)
         figure.axes(y=f"{measure}, percent", row=row, col=1)
-    small_looks_small(figure)
     figure.facts["frontier"] = best
-    return figure.checked(height=PANEL * len(measures) + 130, showlegend=True)
+    return figure.checked(whole=100.0, height=PANEL * len(measures) + 130, showlegend=True)
 
 
 def _points(figure, drawn, words, at, styles, legend, faint) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import APART, far_apart, small_looks_small, spaced_axis
+from xmlcore.figures._axes import APART, far_apart, spaced_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
 from xmlcore.figures._runs import styled_runs
@@ -51,11 +51,11 @@ def robustness_curves(
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & (frame["bucket"] == "all")]
     name = measure.replace("@k", f"@{k}")
     figure = Drawing(title or f"{name} under noise", rows)
-    _add_runs(figure, rows, columns, 100.0, f"{name}{' lost' if drop else ''} %{{y:.2f}} %", None if drop else 0.0)
+    hover, floor = f"{name}{' lost' if drop else ''} %{{y:.2f}} %", None if drop else 0.0
+    for run, mine, style, _ in styled_runs(rows):
+        _add_run(figure, mine, columns, 100.0, run, style, hover, floor)
     y = f"{name} lost, % of that at level 0" if drop else f"{name}, %"
-    figure.axes({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
-    small_looks_small(figure)
-    return figure.checked()
+    return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, whole=100.0, showlegend=True)
 
 
 def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise") -> Figure:
@@ -73,7 +73,8 @@ def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "P
     rows = rows.assign(**{column: rows[column] / rows["rows"] for column in ENDS})
     factor, unit = time_unit(rows["mean"].max() if len(rows) else 0.0)
     figure = Drawing(title, rows)
-    _add_runs(figure, rows, ENDS, factor, f"%{{y:.3~g}} {unit} per row", 0.0)
+    for name, mine, style, _ in styled_runs(rows):
+        _add_run(figure, mine, ENDS, factor, name, style, f"%{{y:.3~g}} {unit} per row", 0.0)
     y = {"title_text": f"Prediction, {unit} per row", "rangemode": "tozero"}
     return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
 
@@ -117,24 +118,19 @@ def buckets_under_noise(
     return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
 
 
-def _add_runs(figure, rows, columns, factor, hover, floor) -> None:
-    for name, mine, style, _ in styled_runs(rows):
-        _add_run(figure, mine.sort_values("sigma"), columns, factor, name, style, hover, floor)
-
-
 def _add_run(figure, rows, columns, factor, name, style, hover, floor) -> None:
     """Add the line of a run over levels, and the band of its intervals over repeats, if there are repeats."""
+    rows = rows.sort_values("sigma")
     mean, low, high = (factor * rows[column].to_numpy(dtype=np.float64) for column in columns)
     low, high = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
     low = low if floor is None else np.maximum(low, floor)
     named, color = str(name), style["color"]
-    if (high > low).any():
-        figure.band(rows["sigma"], low, high, color, named)
+    between = (low, high) if (high > low).any() else None
     texts = [f", {a:.2f} to {b:.2f}" if b > a else "" for a, b in zip(low, high)]
     hover = f"<b>{short(named, 60)}</b><br>level %{{x:~g}}: {hover}%{{customdata[0]}}<br>repeats: %{{customdata[1]}}"
     look = {"mark": style["mark"], "dash": style["dash"], "size": 9, "width": 2.5, "legendgroup": named}
     about = np.array([texts, rows["n"]], dtype=object).T
-    figure.line(rows["sigma"], mean, short(named, 60), color, hover, customdata=about, **look)
+    figure.line(rows["sigma"], mean, short(named, 60), color, hover, between=between, customdata=about, **look)
 
 
 def deletion_curves(
@@ -189,8 +185,7 @@ def stability_curves(frame: pd.DataFrame) -> Figure:
 
 
 def _add_means(figure, means, group, name, color, mark, hover, **trace) -> None:
-    figure.band(means.index, means["low"], means["high"], color, group)
-    look = {"mark": mark, "size": 9, "width": 2.5, "legendgroup": group}
+    look = {"mark": mark, "size": 9, "width": 2.5, "legendgroup": group, "between": (means["low"], means["high"])}
     figure.line(means.index, means["mean"], name, color, hover, **look, **trace)
 
 
@@ -218,9 +213,7 @@ def learning_curve(
     ticks = [float(rows[at]) for at in far_apart(np.log(rows), APART)]
     x = {"title_text": "Training rows (logarithmic)", "type": "log", "tickvals": ticks}
     x["ticktext"] = [f"{n:,.0f}" for n in ticks]
-    figure.axes(x, f"{measure}, percent", showlegend=True)
-    small_looks_small(figure)
-    return figure.checked()
+    return figure.checked(x, f"{measure}, percent", whole=100.0, showlegend=True)
 
 
 def _add_curve(figure, part, forecast, bucket, measure) -> None:
@@ -289,12 +282,10 @@ def abstention_curve(frame: pd.DataFrame) -> Figure:
     need_columns(frame, ["by hand", "low", "high"], "abstention_curve")
     name = next(column for column in frame.columns if column.startswith("P@"))
     figure, x = Drawing("With uncertain rows left to people", frame), 100 * frame["by hand"]
-    figure.band(x, 100 * frame["low"], 100 * frame["high"], ink.BLUE, name)
     hover = "%{y:.1f} % right where %{x:.0f} % are labelled by hand<br>%{customdata:,} rows"
-    figure.line(x, 100 * frame[name], name, ink.BLUE, hover, size=4, customdata=frame["rows"], legendgroup=name)
-    figure.axes("Rows left to people, %", f"{name} of the others, %")
-    small_looks_small(figure)
-    return figure.checked()
+    look = {"between": (100 * frame["low"], 100 * frame["high"]), "legendgroup": name, "size": 4}
+    figure.line(x, 100 * frame[name], name, ink.BLUE, hover, customdata=frame["rows"], **look)
+    return figure.checked("Rows left to people, %", f"{name} of the others, %", whole=100.0)
 
 
 def reliability_curve(
@@ -312,11 +303,11 @@ def reliability_curve(
     figure.stroke([0, 100], [0, 100], ink.MARK, 1.5, "dot", name="as sure as right", showlegend=None)
     for (name, rows), color, mark in zip(parts.items(), (ink.BLUE, ink.GREEN), ("circle", "diamond")):
         _add_reliability(figure, rows, name, color, mark)
-    above = {"domain": [0.3, 1.0], "title": {"text": "Right, %"}, "range": [-2, 102]}
-    below = {"domain": [0.0, 0.2], "title": {"text": "Predictions"}, "anchor": "x", "nticks": 3, "tickformat": ",d"}
-    x = {"anchor": "y2", "title": {"text": "Predicted probability, %"}, "range": [-2, 102], "dtick": 20}
-    layout = {"xaxis": x, "yaxis": above, "yaxis2": {**below, "rangemode": "tozero"}, "barmode": "overlay"}
-    return figure.checked(showlegend=True, height=440, **layout)
+    above = {"domain": [0.3, 1.0], "title_text": "Right, %", "range": [-2, 102]}
+    below = {"domain": [0.0, 0.2], "title_text": "Predictions", "anchor": "x", "nticks": 3, "tickformat": ",d"}
+    x = {"anchor": "y2", "title_text": "Predicted probability, %", "range": [-2, 102], "dtick": 20}
+    layout = {"yaxis2": {**below, "rangemode": "tozero"}, "barmode": "overlay", "showlegend": True, "height": 440}
+    return figure.checked(x, above, **layout)
 
 
 def _add_reliability(figure, rows, name, color, mark) -> None:

@@ -79,11 +79,9 @@ def contribution_bars(
         trace |= {"text": [_number(x, "+") for x in trace["x"] if x is not None], **look}
     if start is not None and np.isfinite(start[1]):
         score = f"{_number(start[1], '+')} {start[0]}, {_number(start[1] + sum(values), '+')} with all bars"
-        figure.axes(
-            title_subtitle_text=f"{unit}: {score}",
-            margin_t=92 + ink.TITLE_LINE * title.count("<br>"),
-            height=figure.layout["height"] + 2 * ink.TITLE_LINE,  # for it, and for a legend of two lines on a phone
-        )
+        # For it, and for a legend of two lines on a phone.
+        height, top = figure.layout["height"] + 2 * ink.TITLE_LINE, 92 + ink.TITLE_LINE * title.count("<br>")
+        figure.axes(title_subtitle_text=f"{unit}: {score}", margin_t=top, height=height)
     return figure.checked()
 
 
@@ -123,10 +121,8 @@ def magnitude_bars(
     shown = frame.head(n)
     inside = shown["feature"].isin(list(marked)).to_numpy()
     figure = Drawing(title, shown, frame, marked=int(inside.sum()))
-    groups = [
-        ("among the largest contributions", inside, ink.ORANGE),
-        ("not among them", ~inside, shade(ink.ORANGE, 0.35)),
-    ]
+    pale = "not among them", ~inside, shade(ink.ORANGE, 0.35)
+    groups = [("among the largest contributions", inside, ink.ORANGE), pale]
     texts, hovers = [*map(short, shown["name"])], [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
     x = {"title_text": "Value of the feature", **draw.ZERO}
     figure.grouped_bars(texts, shown["value"], groups, "value %{x:.5~g}", hovers, x, legend=len(marked) > 0)

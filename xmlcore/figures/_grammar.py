@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import name_axis
+from xmlcore.figures._axes import name_axis, small_looks_small
 from xmlcore.figures._names import short
 from xmlcore.figures._style import Figure, make_subplots, shade
 
@@ -41,9 +41,11 @@ class Drawing:
         if lines := title.count("<br>"):
             self.axes(margin_t=ink.TOP + ink.TITLE_LINE * lines)
 
-    def checked(self, x="", y="", **layout) -> Figure:
-        """Return the figure, with the last settings of :meth:`axes`."""
+    def checked(self, x="", y="", *, whole: float | None = None, **layout) -> Figure:
+        """Return the figure, with the last settings of :meth:`axes`; ``whole``: see :func:`small_looks_small`."""
         self.axes(x, y, **layout)
+        if whole is not None:
+            small_looks_small(self, whole)
         return Figure({"data": self.traces, "layout": {"template": ink.TEMPLATE, "meta": self.facts, **self.layout}})
 
     def axes(self, x="", y="", *, row=None, col=None, **layout) -> None:
@@ -72,8 +74,17 @@ class Drawing:
             trace |= {"xaxis": f"x{panel}", "yaxis": f"y{panel}"}
         self.traces.append({"type": kind, **trace})
 
-    def line(self, x, y, name, color, hover, *, mark=None, size=8.0, width=2.0, dash=None, **trace) -> None:
-        """Draw points with a line through them, all in one colour; ``hover`` is said where one points at them."""
+    def line(
+        self, x, y, name, color, hover, *, between=None, mark=None, size=8.0, width=2.0, dash=None, **trace
+    ) -> None:  # fmt: skip
+        """Draw points with a line through them, all in one colour; ``hover`` is said where one points at them.
+
+        ``between`` are the ends of a band around the line, whose ``legendgroup`` it has, so that a click hides both.
+        """
+        if between is not None:
+            edge = {"mode": "lines", "line": NO_EDGE, "hoverinfo": "skip", "showlegend": False}
+            for end, fill in zip(between[::-1], ({}, {"fill": "tonexty", "fillcolor": shade(color)})):
+                self.add("scatter", x=x, y=end, legendgroup=trace["legendgroup"], **edge, **fill)
         line, marker = {"color": color, "width": width, "dash": dash}, {"symbol": mark, "size": size, "color": color}
         look = {"mode": "lines+markers", "line": line, "marker": marker, "hovertemplate": f"{hover}<extra></extra>"}
         self.add("scatter", x=x, y=y, name=name, **look | trace)
@@ -87,12 +98,6 @@ class Drawing:
         """Draw points without a line."""
         look = {"mode": "markers", "marker": marker, "hovertemplate": f"{hover}<extra></extra>"}
         self.add("scatter", x=x, y=y, name=name, **look | trace)
-
-    def band(self, x, low, high, color: str, group: str, **trace) -> None:
-        """Fill the area between two lines; a click on its ``group`` in the legend hides it with the group's lines."""
-        for y, fill in ((high, {}), (low, {"fill": "tonexty", "fillcolor": shade(color)})):
-            self.add("scatter", x=x, y=y, mode="lines", line=NO_EDGE, hoverinfo="skip", showlegend=False,
-                     legendgroup=group, **fill, **trace)  # fmt: skip
 
     def rule(self, at, *, level=False, color=ink.MARK, width=1.5, dash="dot", row=None, col=None, **look) -> None:
         """Draw a line across the plot at a value: of the horizontal axis, or of the vertical one for a ``level``."""

@@ -140,12 +140,9 @@ def measures_of_prefixes(
     figure.axes(x, "Percent", showlegend=True)
     if axis == "max_nodes":
         depth, line = rows.drop_duplicates(axis), {"color": ink.GREY, "width": 1.5}
-        marker, hover = (
-            {"symbol": "x-thin", "size": 6, "color": ink.GREY, "line": line},
-            f"depth %{{y}}, %{{x:,}} {unit}",
-        )
-        look = {"marker": marker, "width": 1.5, "yaxis": "y2"}
-        figure.line(depth[axis], depth["depth"], "deepest tree (right)", ink.GREY, hover, **look)
+        marker = {"symbol": "x-thin", "size": 6, "color": ink.GREY, "line": line}
+        look, hover = {"mode": "lines+markers", "line": line, "yaxis": "y2"}, f"depth %{{y}}, %{{x:,}} {unit}"
+        figure.points(depth[axis], depth["depth"], "deepest tree (right)", marker, hover, **look)
         right = {"overlaying": "y", "side": "right", "title": {"text": "Depth"}, "rangemode": "tozero"}
         step = max(1, math.ceil(int(depth["depth"].max()) / 5))
         figure.axes(yaxis2={**right, "showgrid": False, "dtick": step})

@@ -5,7 +5,7 @@ import pandas as pd
 
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import name_axis, small_looks_small, spaced_axis
+from xmlcore.figures._axes import name_axis, spaced_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short, whole
 from xmlcore.figures._runs import abouts, run_style
@@ -70,20 +70,19 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision")
     shares = np.sort(rows.loc[rows["method"] != ALL, "share"].unique())
     for method, mine in rows.groupby("method", sort=False):
         color, mark, dash = method_style(method)
+        between = None
         if method == ALL:
             x, y = shares[[0, -1]] if shares.size else np.array([0.0, 1.0]), [float(mine["value"].mean())] * 2
         else:
             over_seeds = mine.groupby("share")["value"].agg(["mean", "min", "max"])
             x, y = over_seeds.index.to_numpy(), over_seeds["mean"]
             if (over_seeds["max"] > over_seeds["min"]).any():
-                figure.band(x, over_seeds["min"], over_seeds["max"], color, method)
+                between = over_seeds["min"], over_seeds["max"]
         hover = f"<b>{short(method, 40)}</b><br>{'' if method == ALL else 'k/D = %{x:~g}: '}%{{y:.4f}}"
         look = {"mark": mark, "width": 2.5, "dash": dash, "mode": "lines" if method == ALL else "lines+markers"}
-        figure.line(x, y, short(method, 40), color, hover, legendgroup=method, **look)
+        figure.line(x, y, short(method, 40), color, hover, between=between, legendgroup=method, **look)
     x = {"title_text": "Share of the features kept, k/D", **spaced_axis(shares)}
-    figure.axes(x, _axis(measure), showlegend=True, height=420)
-    small_looks_small(figure, 1.0)
-    return figure.checked()
+    return figure.checked(x, _axis(measure), whole=1.0, showlegend=True, height=420)
 
 
 def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:

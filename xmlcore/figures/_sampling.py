@@ -46,15 +46,14 @@ def sampled_classes(frame: pd.DataFrame) -> Figure:
         return figure.checked()
     # Below LEAST_COPIES only as far as the line of means needs it: where most labels of a stretch have no copies.
     least = min(max(min(before.min(), low.min()), LEAST_COPIES), mean[mean > 0].min(initial=np.inf))
-    if (high > low).any():
-        figure.band(place, np.maximum(low, least), np.maximum(high, least), ink.VERMILION, "after")
+    between = (np.maximum(low, least), np.maximum(high, least)) if (high > low).any() else None
     names = [short(name, 60) for name in frame["name"].to_numpy()[order][kept]] if "name" in frame.columns else None
     hover = ("" if names is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
     figure.line(kept + 1, before[kept], "training rows", ink.BLUE, hover, size=4, customdata=names)
     ends = np.append(start[1:], n)
     ranks = [f"rank {a + 1:,}" if b == a + 1 else f"ranks {a + 1:,} to {b:,}" for a, b in zip(start, ends)]
     hover, means = "%{customdata}<br>%{y:.3~g} copies per label", np.where(mean > 0, mean, np.nan)
-    look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks}
+    look = {"mark": "square", "size": 6, "legendgroup": "after", "customdata": ranks, "between": between}
     figure.line(place, means, "sampled copies, mean", ink.VERMILION, hover, **look)
     return figure.checked(log_axis(1, n), log_axis(least, max(before.max(), high.max()), whole=False))
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import LEAST_SPAN, NEAR, far_apart, log_ticks, small_looks_small, steps
+from xmlcore.figures._axes import LEAST_SPAN, NEAR, far_apart, log_ticks, steps
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import apart, short
 from xmlcore.figures._style import Figure, need_columns
@@ -25,10 +25,8 @@ UPRIGHT = 110  # height of texts in place of numbers below a panel, where they s
 BELOW = 90  # height of numbers and a line of a title below a panel
 TITLE, IN_TITLE = 18, 24  # height of a further line of a title, and most letters of a line
 APART = 0.15  # of the width of a panel: labels that are nearer to each other would overlap
-AGAIN = [
-    *(color for color in ink.PALETTE if color not in (ink.BLUE, ink.ORANGE)),
-    ink.VIOLET,
-]  # of lines that are no means of all
+# Of lines that are no means of all.
+AGAIN = [*(color for color in ink.PALETTE if color not in (ink.BLUE, ink.ORANGE)), ink.VIOLET]
 MARKS = ("circle", "square-open", "diamond-open", "x-thin-open", "cross-thin-open")  # each is seen on the ones before
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
@@ -134,8 +132,7 @@ def sweep_values(
         place = {"row": n_rows, "col": (n_panels - 1) % n_columns + 1}
         _add_together(figure, drawn[drawn["rows"] == sizes[-1]] if sizes else drawn, together, parameters, place)
     figure.axes(y=f"{measure}, percent", col=1)
-    small_looks_small(figure)
-    return figure.checked(height=height + 130, showlegend=True)
+    return figure.checked(whole=100.0, height=height + 130, showlegend=True)
 
 
 def _wrapped(label, note) -> str:
@@ -159,11 +156,8 @@ def _add_together(figure, drawn, together, parameters, place):
 def _add_means(figure, part, name, numbers, measure, group, color, place):
     """Add the points of trainings on samples of one size, and the line of their mean, to one panel."""
     means = pd.DataFrame({"x": _places(part[name], numbers), "y": 100 * part["value"]})
-    dot, hover = (
-        {"color": color, "size": 7, "opacity": 0.55},
-        f"{measure} = %{{y:.2f}} %<br>%{{x}}, seed %{{customdata}}",
-    )
-    look = {"legendgroup": group, **place}
+    dot, look = {"color": color, "size": 7, "opacity": 0.55}, {"legendgroup": group, **place}
+    hover = f"{measure} = %{{y:.2f}} %<br>%{{x}}, seed %{{customdata}}"
     figure.points(means["x"], means["y"], f"a training on {group}", dot, hover, customdata=part["seed"], **look)
     key = "x"
     if numbers and means["x"].nunique() > MOST_VALUES:

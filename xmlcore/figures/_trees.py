@@ -273,16 +273,12 @@ def label_tree(
     legend, said = OUTLINES if outlines else 0, 0 if letters.all() else SUBTITLE
     places = frame.groupby("depth")[["low", "high"]].first().mean(axis=1).iloc[:: max(1, (last - first + 1) // 15)]
     ticks = {"tickvals": places.tolist(), "ticktext": [f"Depth {depth}" for depth in places.index]}
-    return figure.checked(
-        {"range": [0, width], "visible": False},
-        {"range": ends, "showgrid": False, "showline": False, **ticks},
-        height=level * (ends[0] - ends[1] - 0.2) + AROUND + legend + said,
-        barmode="overlay",
-        shapes=outlines,  # at once: adding them one by one takes ten times as long
-        uniformtext={"minsize": 10, "mode": "hide"},
-        margin={"l": 40, "r": 16, "t": 56 + said, "b": 84 + legend},
-        title_subtitle_text="Point at a bar to see its name" if said else None,
-    )
+    layout = {"barmode": "overlay", "shapes": outlines, "uniformtext": {"minsize": 10, "mode": "hide"}}
+    layout["height"] = level * (ends[0] - ends[1] - 0.2) + AROUND + legend + said
+    layout["margin"] = {"l": 40, "r": 16, "t": 56 + said, "b": 84 + legend}
+    layout["title_subtitle_text"] = "Point at a bar to see its name" if said else None
+    x, y = {"range": [0, width], "visible": False}, {"range": ends, "showgrid": False, "showline": False, **ticks}
+    return figure.checked(x, y, **layout)
 
 
 def _colors(figure, values, whole, axis, percent, log) -> tuple[np.ndarray, np.ndarray]:
@@ -318,12 +314,9 @@ def _outlines(frame, chosen, path) -> list[dict]:
         shapes.append(_rectangle(lines[node], CHOSEN, width == 3.0, {"color": ink.VERMILION, "width": width}))
         node, width = lines[node]["parent"], 1.5
     drawn = [v for v in path if v in lines and v != chosen]
-    for pen in (
-        {"color": "#FFFFFF", "width": 3},
-        {"color": ink.GREEN, "width": 3, "dash": "dot"},
-    ):  # for light and dark bars
-        is_named = "dash" in pen
-        shapes += [_rectangle(lines[v], SEARCHED, is_named and v == drawn[0], pen) for v in drawn]
+    for color, dash in (("#FFFFFF", None), (ink.GREEN, "dot")):  # for light and dark bars
+        pen = {"color": color, "width": 3, "dash": dash}
+        shapes += [_rectangle(lines[v], SEARCHED, dash == "dot" and v == drawn[0], pen) for v in drawn]
     return shapes
 
 
