@@ -1,20 +1,9 @@
-"""Small problems that the tests of label trees' kernels share, and a way to call what is inlined into kernels."""
+"""Small problems that the tests of label trees' kernels share."""
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from xmlcore import PLT
-
-
-def compiled(function):
-    """Return a kernel that does nothing but call a function, which is inlined into it."""
-
-    @njit
-    def call(*arguments):
-        return function(*arguments)
-
-    return call
 
 
 def sparse_rows(n, d, seed, density=0.3):

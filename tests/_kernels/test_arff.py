@@ -2,7 +2,6 @@
 
 import naive
 import numpy as np
-import pytest
 
 from xmlcore._kernels import arff as kernels
 from xmlcore._kernels import arff_header as header_kernels
@@ -60,33 +59,6 @@ def compare(content):
         assert X[[i]].indices.tolist() == list(features), content
         assert X[[i]].data.tolist() == list(features.values()), content
     return "ok"
-
-
-ROWS = {
-    "ok": [
-        b"1,0,1,red,'a, b',0,yes", b" 1.5e-3\t1 0 'dark blue' text 1 no , {2}\r", b"'2',?,?,?,?,?,?",
-        b"{0 3, 1 1,3 green , 4 'x}',5 1,6 no}, { 0.5 } % comment", b"{}", b"{ 2 ?, }",
-    ],
-    "too few": [b"1,0,1,red,a,0"],
-    "too many": [b"1,0,1,red,a,0,yes,1"],
-    "bad nominal": [b"1,0,1,blue,a,0,yes"],
-    "bad number": [b"x,0,1,red,a,0,yes", b"1e39,0,1,red,a,0,yes"],
-    "bad label": [b"1,0,1,red,a,2,yes"],
-    "no value": [b"1,,1,red,a,0,yes", b"{0}"],
-    "bad token": [b"1,0,1,red,'a,0,yes", b"1,0,1,'red'x,a,0,yes", b"{0 1 1 1}"],
-    "bad weight": [b"1,0,1,red,a,0,yes {x}"],
-    "not closed": [b"1,0,1,red,a,0,yes {2", b"{0 1"],
-    "after row": [b"{0 1} x"],
-    "bad index": [b"{a 1}"],
-    "index range": [b"{7 1}", b"{99999999999999999999 1}"],
-    "index order": [b"{1 1,0 1}", b"{0 1,0 1}"],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("status", "row"), [(status, row) for status, rows in ROWS.items() for row in rows])
-def test_a_row_of_each_kind_is_read_as_by_the_twin(status, row):
-    assert compare(row) == status
-    assert compare(b"% comment\n\n1,0,0,red,a,0,no\n \t\r\n" + row + b"\n") == status
 
 
 def test_random_rows_are_read_as_by_the_twin():

@@ -59,12 +59,3 @@ def test_a_pass_chooses_each_row_anew(kind, worth, k):
         assert places(P[0], taken) == expected
     np.testing.assert_allclose(sums[0], np.bincount(P[1][taken], P[2][taken], minlength=8), atol=1e-12)
     np.testing.assert_array_equal(sums[1], np.bincount(P[1][taken], minlength=8))
-
-
-def test_gains_that_are_linear_are_added():
-    P, rows = problem(4)
-    slopes, offsets = np.arange(8.0), -np.ones(8)
-    taken = np.zeros(P[1].size, bool)
-    improve_sets(*P, 0, 0.0, np.stack([slopes, offsets, np.ones(8)]), 2, False, np.zeros((3, 8)), np.empty(8), taken)
-    gains = [[(slopes[label] * p - 1, label) for label, p in row] for row in rows]
-    assert places(P[0], taken) == [naive.decisions.by_gains(row, 2, False) for row in gains]

@@ -5,7 +5,6 @@ import math
 import naive
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from explain.fitted import L, data, ldsm
 
 from xmlcore import explain
@@ -13,34 +12,8 @@ from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.arrays import CsrRows
 from xmlcore.arrays import read_only
 from xmlcore.models.plt import LOSS_NUMBERS
-from xmlcore.validation import csr_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
-
-
-@pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "margin"])
-def test_contributions_along_a_path_equal_those_of_the_twin(loss):
-    rng = np.random.default_rng(0)
-    X = sp.random_array((15, 12), density=0.4, rng=rng, format="csr")
-    W = sp.random_array((9, 12), density=0.6, rng=rng, dtype=np.float32, format="csr", data_sampler=rng.standard_normal)
-    bias = rng.standard_normal(9).astype(np.float32)
-    bias[4] = np.inf
-    nodes = rng.integers(0, 9, 30)
-    ptr = np.concatenate([[0], np.sort(rng.integers(0, 31, 14)), [30]])
-    parts, before, after = np.zeros(X.nnz), np.empty(15), np.empty(15)
-    number = (LOSS_NUMBERS | {"margin": kernels.MARGIN})[loss]
-    x = csr_parts(X)
-    classifiers = kernels.Classifiers(*csr_parts(W), bias, number)
-    kernels.share_along_paths(CsrRows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
-    for i in range(15):
-        row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
-        own = [
-            (dict(zip(W[[v]].indices.tolist(), W[[v]].data.tolist())), float(bias[v]))
-            for v in nodes[ptr[i] : ptr[i + 1]]
-        ]
-        expected, baseline, total = naive.explain.share_along_path(row, own, loss)
-        np.testing.assert_allclose(parts[x[0][i] : x[0][i + 1]], list(expected.values()), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose([before[i], after[i]], [baseline, total], rtol=1e-12)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1e-12, 1e-7, 0.9e-5, 1.1e-5])

@@ -1,40 +1,14 @@
 """Kernels that train FALS's networks and score features do what their plain-Python twins do."""
 
-import math
-
 import naive
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from _kernels.plt_problems import sparse_rows
 
 from xmlcore._kernels import fals_label_networks, fals_scoring, fals_training
 from xmlcore.selection.fals.network import first_weights
 from xmlcore.selection.fals.training import step_sizes
 from xmlcore.validation import csr_parts
-
-
-def test_entries_are_grouped_by_feature():
-    X = sparse_rows(12, 7, 0)
-    rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
-    features, ptr, entry_rows, values = fals_training.by_feature(*csr_parts(X), rows, place)
-    expected = naive.fals.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
-    found = {
-        int(f): list(zip(entry_rows[a:b].tolist(), values[a:b].tolist()))
-        for f, a, b in zip(features, ptr[:-1], ptr[1:])
-    }
-    assert list(found) == list(expected) and found == expected
-    assert not place.any()
-
-
-def test_the_first_layer_is_a_product():
-    X, random = sparse_rows(12, 7, 0), np.random.default_rng(1)
-    weight, bias = random.normal(size=(7, 5)), random.normal(size=5)
-    out = np.empty((3, 5))
-    rows = np.array([2, 2, 11])
-    for first, last in ((0, 2), (2, 5)):
-        fals_training.first_layer(*csr_parts(X.astype(np.float64)), rows, weight, bias, first, last, out)
-    np.testing.assert_allclose(out, X.toarray()[rows] @ weight + bias)
 
 
 @pytest.mark.parametrize("present", [[1, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0, 1], [1] + [0] * 40])
@@ -55,24 +29,6 @@ def test_missed_steps_are_caught_up_as_adam_makes_them(present):
             done[0] = step + 1
     fals_training.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
     np.testing.assert_allclose(weights, naive.fals.adam(0.5, gradients, 0.01), rtol=1e-7)
-
-
-def test_a_dense_step_is_adam():
-    gradients = np.random.default_rng(0).normal(size=(6, 2, 3))
-    weights, mean, square = np.full((2, 3), 0.3), np.zeros((2, 3)), np.zeros((2, 3))
-    rates, _ = step_sizes(6, 0.01)
-    for rate, gradient in zip(rates, gradients):
-        fals_training.dense_step(gradient, rate, 0.0, weights, mean, square)
-    for place in np.ndindex(2, 3):
-        assert math.isclose(weights[place], naive.fals.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
-
-
-def test_labels_are_taken_off():
-    Y = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]])
-    ptr, labels, _ = csr_parts(sp.csr_array(Y))
-    delta = np.full((2, 3), 0.25)
-    fals_training.take_labels(ptr, labels, np.array([2, 0]), 0.5, delta)
-    np.testing.assert_allclose(delta, (0.25 - Y[[2, 0]]) * 0.5)
 
 
 @pytest.mark.parametrize("activation", ["relu", "sigmoid"])
@@ -96,29 +52,6 @@ def test_a_network_of_one_label_trains_as_its_twin(activation, dropout, l2):
     assert np.abs(into - before).max() > 0.05
     for found, wanted in zip(network, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
-
-
-def test_differences_from_a_reference_have_the_same_squares():
-    random = np.random.default_rng(0)
-    active = random.random((9, 6)) < 0.5
-    reference = random.random(6) < 0.5
-    active[4] = reference  # a row without differences
-    weights_in, weights_out = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
-    weight = random.random((9, 3)).astype(np.float32)
-    parts = fals_scoring.deviations(active, reference)
-    expected = naive.fals.deviations(active, reference)
-    assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
-    sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
-    fals_scoring.reference_squares(
-        *parts, weights_in, weights_out, weights_out[reference].T @ weights_in[reference], weight, sums
-    )
-    np.testing.assert_allclose(
-        sums, naive.fals.reference_squares(active, weights_in, weights_out, weight), rtol=1e-5, atol=1e-6
-    )
-    before = sums.copy()
-    fals_scoring.flush(sums, total)
-    assert not sums.any()
-    np.testing.assert_allclose(total, 1 + before.astype(np.float64))
 
 
 def test_rows_are_drawn_in_proportion_to_their_weights():

@@ -5,30 +5,8 @@ import itertools
 import naive
 import numpy as np
 import pytest
-from _kernels.plt_problems import compiled
 
 from xmlcore._kernels import ldsm_objective
-
-choose_directions = compiled(ldsm_objective.choose_directions)
-
-
-@pytest.mark.parametrize("M", [2, 3, 5])
-def test_a_row_goes_to_the_children_of_least_objective(M):
-    random = np.random.default_rng(M)
-    for _ in range(200):
-        n_labels, own = 7, sorted(random.choice(7, random.integers(1, 5), replace=False).tolist())
-        met = {k: int(random.integers(1, 9)) for k in range(n_labels)}
-        P_of = {k: random.random(M).tolist() for k in range(n_labels)}
-        before = {k: met[k] - (k in own) for k in met}
-        C = sum(met.values())
-        P = [sum(before[k] * P_of[k][m] for k in met) / max(1, C - len(own)) for m in range(M)]
-        lambdas = random.choice([0.5, 1.0, 2.0, 4.0], 2).tolist()
-        label_sums = np.array([[before[k] * P_of[k][m] for m in range(M)] for k in range(n_labels)]).ravel()
-        found = choose_directions(
-            np.array(P) * (C - len(own)), C, label_sums, np.array(own, np.uint32), 0, len(own), *lambdas,
-            np.empty(3 * M * M),
-        )  # fmt: skip
-        assert found == naive.ldsm.directions(P, P_of, C, met, own, *lambdas)
 
 
 def shares_of(sent, labels, M):

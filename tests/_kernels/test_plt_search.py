@@ -11,10 +11,8 @@ import scipy.sparse as sp
 from _kernels.plt_problems import SHAPES, fitted, sparse_rows
 
 from xmlcore import PLT
-from xmlcore._kernels import plt_candidates, plt_factors, plt_search, plt_search_together
-from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.plt_ensemble import as_ensemble, member_at
-from xmlcore._kernels.plt_search_ensemble import search_ensemble
+from xmlcore._kernels import plt_factors, plt_search, plt_search_together
+from xmlcore._kernels.plt_ensemble import as_ensemble
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
@@ -54,22 +52,6 @@ def test_margins_below_the_least_have_smaller_factors(loss):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_scores_of_chosen_labels_are_their_path_products(shape):
-    model, X = fitted(*shape)
-    wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
-    out = np.empty(wanted.size)
-    taken = model._search.take(csr_parts(X), (0, X.shape[0]))
-    plt_candidates.score_labels(
-        model.fitted_[0], LOSS_NUMBERS[shape[0]], model.leaves_[0], taken, np.arange(X.shape[0]),
-        np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
-    )  # fmt: skip
-    for i, x in enumerate(X.toarray().astype(float)):
-        x = naive.plt_search.in_columns(x, model.feature_of_column_)
-        expected = naive.plt_search.score_labels(model.fitted_[0], shape[0], x, wanted[i].tolist())
-        np.testing.assert_allclose(out[5 * i : 5 * i + 5], expected, rtol=1e-4)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("k", [1, 3, 17])
 def test_best_first_search_finds_what_brute_force_finds(shape, k):
     model, X = fitted(*shape)
@@ -80,13 +62,6 @@ def test_best_first_search_finds_what_brute_force_finds(shape, k):
         )
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_gains_are_those_of_the_twin(shape):
-    tree, weights = fitted(*shape)[0].fitted_[0], np.random.default_rng(0).integers(0, 3, 17) * 1.5
-    found = plt_search.gains_of_nodes(tree.parent, tree.label, weights)
-    np.testing.assert_array_equal(found, naive.plt_search.gains_of_nodes(tree.parent, tree.label, weights))
 
 
 @pytest.mark.parametrize("beam", [1, 2, 4])
@@ -118,21 +93,6 @@ def test_pairs_are_sorted_by_node_and_stay_in_order_within(most):
     assert (pairs[:390] == expected).all() and (pairs[390:] == last).all()
 
 
-@pytest.mark.parametrize("beam", [1, 3, 50])
-def test_a_beam_keeps_the_best_pairs_of_each_row(beam):
-    rng_ = np.random.default_rng(beam)
-    triples = [(round(float(rng_.random()), 1), int(rng_.integers(5)), node) for node in range(60)]
-    expanded = np.zeros((5, 3), np.int32)
-    expanded[:, 1] = np.minimum([0, 1, 0, 2, 3], beam)
-    before = expanded[:, 1].tolist()
-    pairs = as_pairs(triples)  # by node
-    n = plt_search_together.keep_best_of_rows(pairs, 60, 1, expanded, beam)
-    expected = naive.plt_search.keep_best_of_rows(triples, before, beam)
-    assert sorted(pairs[:n].tolist()) == sorted(expected)
-    assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
-    assert not expanded[:, [0, 2]].any()
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("k", [1, 4, 20])
 @pytest.mark.parametrize("beam", [0, 1, 3])
@@ -159,29 +119,10 @@ def test_searching_together_finds_the_same_as_alone(shape, k, beam):
 NO_GAINS = [np.zeros(0)] * 3
 
 
-@kernel
-def sums_of_tree(ensemble, t):
-    """A number that depends on a tree's labels, weights, sizes and root."""
-    tree = member_at(ensemble.first, ensemble.table, t).arrays
-    leaves = member_at(ensemble.first, ensemble.table, t).leaf_of_label
-    return tree.label.size, tree.label.sum(), tree.bias.size, leaves.sum(), tree.root_group, tree.entry_value.size
-
-
 @pytest.fixture(scope="module")
 def ensemble():
     Y = np.random.default_rng(0).random((60, 17)) < 0.15
     return PLT(n_estimators=3, max_leaf_labels=2, n_jobs=1).fit(sparse_rows(60, 25, 0), Y)
-
-
-def test_each_tree_is_read_where_it_is_in_memory(ensemble):
-    together = as_ensemble(ensemble.fitted_, ensemble.leaves_, NO_GAINS)
-    for t in range(3):
-        tree, leaves = naive.plt_search.member_at(ensemble.fitted_, ensemble.leaves_, t)
-        found = sums_of_tree(together, t)
-        expected = (
-            tree.label.size, tree.label.sum(), tree.bias.size, leaves.sum(), tree.root_group, tree.entry_value.size
-        )  # fmt: skip
-        assert tuple(map(int, found)) == tuple(map(int, expected))
 
 
 def test_a_tree_with_arrays_of_other_types_is_refused(ensemble):
@@ -197,60 +138,6 @@ def test_an_ensemble_over_one_or_two_labels_ranks_them(n_labels):
     Y = sp.csr_array(np.ones((8, n_labels), bool))
     found = PLT(n_estimators=2, n_jobs=1).fit(sparse_rows(8, 5, 0), Y).predict_topk(sparse_rows(4, 5, 1), 2)
     assert found.labels.tolist() == [[0, 1] if n_labels == 2 else [0, -1]] * 4
-
-
-ENSEMBLES = [("logistic", 2, 1, 2), ("logistic", 3, 4, 3), ("squared_hinge", 2, 5, 4), ("squared_hinge", 2, 99, 3)]
-
-
-@pytest.fixture(scope="module", params=ENSEMBLES)
-def searched(request):
-    """An ensemble with unused labels and labels of all rows, and what it finds with brute force and by the kernel."""
-    loss, arity, leaf, n_trees = request.param
-    Y = np.random.default_rng(0).random((60, 17)) < 0.15
-    Y[:, 4], Y[:, 9], Y[:, 12] = False, True, Y[:, 11]
-    C = 10.0 if loss == "logistic" else 1.0
-    model = PLT(loss=loss, C=C, arity=arity, max_leaf_labels=leaf, n_estimators=n_trees, n_jobs=1)
-    model.fit(sparse_rows(60, 25, 0), Y)
-    X = sparse_rows(15, 25, 100)
-    taken = model._search.take(csr_parts(X), (0, 15))
-    rows = [naive.plt_search.in_columns(x, model.feature_of_column_) for x in X.toarray().astype(float)]
-    every = [naive.plt_search.search_ensemble(model.fitted_, loss, x, 17) for x in rows]
-
-    def top(k, beam=0):
-        labels, sums = np.full((15, k), -1, np.int32), np.zeros((15, k))
-        together = as_ensemble(model.fitted_, model.leaves_, model._search.gains(None))
-        search_ensemble(together, LOSS_NUMBERS[loss], taken, np.arange(15), beam, labels, sums)
-        return labels, sums
-
-    return every, top
-
-
-@pytest.mark.parametrize("k", [1, 3, 17])
-def test_the_best_labels_are_those_of_brute_force(searched, k):
-    every, top = searched
-    for expected, labels, sums in zip(every, *top(k)):
-        expected = [(label, total) for label, total in expected[:k] if total > 0]
-        np.testing.assert_allclose(sums[: len(expected)], [total for _, total in expected], rtol=1e-4)
-        assert (labels[len(expected) :] == -1).all() and (sums[len(expected) :] == 0).all()
-        scores = dict(expected)  # labels may change places where rounding to float32 decides
-        assert labels[: len(expected)].tolist() == sorted(scores, key=lambda one: (-round(scores[one], 6), one))
-
-
-@pytest.mark.parametrize("beam", [1, 2])
-def test_with_a_beam_every_label_that_is_found_has_its_exact_sum(searched, beam):
-    every, top = searched
-    for expected, labels, sums in zip(every, *top(5, beam)):
-        scores = dict(expected)
-        found = labels[labels >= 0]
-        assert found.size and np.unique(found).size == found.size
-        np.testing.assert_allclose(sums[: found.size], [scores[label] for label in found], rtol=1e-4)
-        assert (np.diff(sums) <= 0).all() and sums[0] <= expected[0][1] * (1 + 1e-4)
-
-
-def test_a_wide_beam_finds_what_the_exact_search_finds(searched):
-    _, top = searched
-    for exact, wide in zip(top(5), top(5, 64)):
-        np.testing.assert_array_equal(exact, wide)
 
 
 PREDICT = """

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 from xmlcore import metrics
 from xmlcore._kernels import ranking as kernels
-from xmlcore.validation import check_labels, csr_parts
 
 
 def assert_best(labels, scores, pairs):
@@ -46,28 +45,6 @@ def test_top_k_of_sparse_scores_with_many_ties(seed):
         for i in range(20):
             pairs = zip(indices[indptr[i] : indptr[i + 1]].tolist(), data[indptr[i] : indptr[i + 1]].tolist())
             assert_best(labels[i], scores[i], pairs)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_first_repeat(seed):
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(-1, 60, (6, 5)).astype(np.int32)
-    expected = naive.sorting.first_repeat(labels.tolist())
-    found = kernels.first_repeat(labels, np.zeros(60, np.int64))
-    assert found == (-1 if expected is None else expected[0] * 5 + expected[1])
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_hits(seed):
-    rng = np.random.default_rng(seed)
-    true = [set(rng.choice(25, rng.integers(0, 12), replace=False).tolist()) for _ in range(60)]
-    ranking = np.array([rng.permutation(25)[:7] for _ in range(60)], dtype=np.int32)
-    ranking[np.arange(7) >= rng.integers(0, 8, 60)[:, None]] = -1
-    indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
-    found = np.empty(ranking.shape, dtype=bool)
-    kernels.mark_hits(indptr, indices, ranking, found)
-    assert found.tolist() == naive.sorting.hits(true, ranking.tolist())
-    assert found.any() and not found.all()
 
 
 @pytest.mark.skipif(not hasattr(kernels.mark_hits, "signatures"), reason="kernels are not compiled (NUMBA_DISABLE_JIT)")

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import digits, k_best, rng
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.arrays import enlarged
-from xmlcore._kernels.sorting import nth_smallest, sort_in_place, stable_order
+from xmlcore._kernels.sorting import sort_in_place, stable_order
 from xmlcore._kernels.stratify import distribute
 from xmlcore.validation import csr_parts
 
@@ -80,15 +80,6 @@ def test_integers_are_sorted(size, n_values):
         naive.sorting.sort_in_place(expected)
         sort_in_place(keys)
         assert keys.tolist() == expected
-
-
-@pytest.mark.parametrize("n_values", [2, 5, 10**9])
-@pytest.mark.parametrize("size", SIZES)
-def test_the_nth_smallest_value_is_that_of_the_sorted_ones(size, n_values):
-    for values in (many(size, n_values, size), np.sort(many(size, n_values, 1)), -np.sort(many(size, n_values, 2))):
-        values = values.astype(np.float32)
-        for n in {0, size // 3, size // 2, size - 1}:
-            assert nth_smallest(values.copy(), n) == naive.sorting.nth_smallest(values.tolist(), n)
 
 
 def pairs_with_ties(n, seed):

@@ -69,18 +69,6 @@ def test_labels_of_no_row_and_of_all_rows_are_certain():
     assert log_proba.tolist() == [-np.inf, 0.0] and gradient.nnz == 0
 
 
-def test_the_ranking_is_by_probability_and_id(fitted):
-    X, _ = problem(seed=1)
-    proba = fitted.predict_proba(X).toarray()
-    ranking = fitted.predict_topk(X, 9)
-    order = np.argsort(-proba, axis=1, kind="stable")
-    np.testing.assert_array_equal(ranking.labels[:, :7], order)
-    np.testing.assert_array_equal(ranking.scores[:, :7], np.take_along_axis(proba, order, axis=1))
-    assert (ranking.labels[:, 7:] == -1).all() and (ranking.scores[:, 7:] == 0).all()
-    tied = OneVsRest().fit([[1.0], [1.0]], np.array([[1, 1, 0], [1, 1, 1]]))
-    assert tied.predict_topk([[1.0]], 2).labels.tolist() == [[0, 1]]
-
-
 def test_kernels_sum_as_their_twin():
     rng = np.random.default_rng(0)
     X = sp.random_array((9, 12), density=0.4, rng=rng, dtype=np.float32, format="csr")
@@ -91,7 +79,7 @@ def test_kernels_sum_as_their_twin():
     kernels.all_margins(*csr_parts(X), *by_column, bias, out)
     weights = [dict(zip(W[[j]].indices.tolist(), W[[j]].data.tolist())) for j in range(5)]
     rows = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(9)]
-    expected = [naive.lanes.label_margins(row, weights, bias.tolist()) for row in rows]
+    expected = [naive.one_vs_rest.label_margins(row, weights, bias.tolist()) for row in rows]
     np.testing.assert_allclose(out, expected, rtol=1e-12)
     labels, margins = np.full((9, 3), -1, np.int32), np.full((9, 3), -np.inf)
     kernels.best_margins(*csr_parts(X), *by_column, bias, labels, margins)
@@ -131,25 +119,6 @@ def test_small_weights_are_dropped_and_the_bias_never_is():
     np.testing.assert_array_equal(full.intercept_, cut.intercept_)
     assert cut.size()["n_weights"] == cut.n_weights_ == cut.coef_.nnz < full.coef_.nnz
     assert cut.size()["model_bytes"] < full.size()["model_bytes"]
-
-
-def test_gradient_is_that_of_finite_differences(fitted):
-    X, _ = problem(n=6, seed=3)
-    labels = np.array([0, 1, 2, 3, 6, 0])
-    log_proba, gradient = fitted.log_proba_gradient(X, labels)
-    assert log_proba.dtype == np.float64 and gradient.dtype == np.float32 and gradient.shape == X.shape
-    W, b = fitted.coef_.toarray().astype(float), fitted.intercept_.astype(float)
-
-    def log_p(x, label):
-        return -np.log1p(np.exp(-(W[label] @ x / np.linalg.norm(x) + b[label])))
-
-    for i, label in enumerate(labels):
-        x = X.toarray()[i].astype(float)
-        assert log_proba[i] == pytest.approx(log_p(x, label), rel=1e-9)
-        steps = 1e-6 * np.eye(20)
-        expected = [(log_p(x + step, label) - log_p(x - step, label)) / 2e-6 for step in steps]
-        np.testing.assert_allclose(gradient.toarray()[i], expected, atol=1e-5)
-    assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
 
 
 def test_C_is_chosen_by_trials_on_any_number_of_threads(tmp_path):

@@ -11,15 +11,6 @@ import numpy as np
 from naive.rng import uniform
 
 
-def by_feature(rows):
-    """For rows as dicts: feature -> [(row, value)], features in the order in which they come."""
-    found = {}
-    for b, row in enumerate(rows):
-        for feature, value in row.items():
-            found.setdefault(feature, []).append((b, value))
-    return found
-
-
 def adam(weight, gradients, learning_rate):
     """One weight after a step of Adam for each gradient; gradients of 0 move it, too."""
     mean = square = 0.0
@@ -124,22 +115,3 @@ def fals_scores(X, weights, biases, activation, pattern):
     if pattern in ("FAMS", "FIMS"):
         return [[sum(scores[c][d] for c in range(L)) for d in range(D)]]
     return scores
-
-
-def deviations(active, reference):
-    """For each row the units in which it differs: (unit, +1 or -1)."""
-    return [
-        [(h, 1.0 if own else -1.0) for h, (own, usual) in enumerate(zip(row, reference)) if own != usual]
-        for row in active
-    ]
-
-
-def reference_squares(active, weights_in, weights_out, weight):
-    """Sum over rows of weight[n][c] * (sum over active units of weights_in[h][d] * weights_out[h][c]) ** 2."""
-    H, D, C = len(weights_in), len(weights_in[0]), len(weights_out[0])
-    sums = [[0.0] * D for _ in range(C)]
-    for n, row in enumerate(active):
-        for c in range(C):
-            for d in range(D):
-                sums[c][d] += weight[n][c] * sum(weights_in[h][d] * weights_out[h][c] for h in range(H) if row[h]) ** 2
-    return sums

@@ -6,8 +6,6 @@ plt_threshold.py, plt_ensemble.py, plt_search_ensemble.py and plt_search_togethe
 
 import math
 
-import numpy as np
-
 from naive.plt_training import sigmoid
 
 
@@ -15,46 +13,6 @@ def in_columns(x, feature_of_column):
     """A dense row as trees read it: of length 1, its features in the order of the columns."""
     length = math.sqrt(float(x @ x))
     return (x / length if length else x)[feature_of_column]
-
-
-def take_rows(rows, feature_of_column, unit):
-    """Of each row {feature: value}: (column, value), by zones, then by feature; ``unit``: of length 1."""
-    column_of = {int(feature): column for column, feature in enumerate(feature_of_column)}
-    taken = []
-    for row in rows:
-        length = unit and math.sqrt(sum(value**2 for value in row.values())) or 1.0
-        pairs = [(column_of[f], row[f] / length) for f in sorted(row) if f in column_of]
-        zones = [0, 32, 128, 512, 2048, 8192, 32768, 131072]
-        taken.append(sorted(pairs, key=lambda pair: max(i for i, least in enumerate(zones) if pair[0] >= least)))
-    return taken
-
-
-def dense_row(row, feature_of_column, unit):
-    """Return a row {feature: value} with one float32 value per column; None if it has less than a quarter of them."""
-    length = unit and math.sqrt(sum(value**2 for value in row.values())) or 1.0
-    known = [column for column, feature in enumerate(feature_of_column) if int(feature) in row]
-    if len(known) < max(1, len(feature_of_column) / 4):
-        return None
-    dense = np.zeros(len(feature_of_column), np.float32)
-    for column in known:
-        dense[column] = row[int(feature_of_column[column])] / length
-    return dense
-
-
-def find_column(part, shift, columns, column):
-    """Place of a column among those of its group, by the group's part of the index; None when it is not there."""
-    if shift == -2:
-        return column if column < len(columns) else None
-    n_words = len(part) // 2 if shift == -1 else len(columns)
-    if shift == -1 or column // 32 < n_words:
-        word = min(column // 32, n_words - 1)
-        bits = int(part[2 * word])
-        before = bin(bits % 2 ** (column % 32)).count("1")
-        return int(part[2 * word + 1]) + before if bits >> column % 32 & 1 else None
-    starts = part[2 * n_words :]
-    bucket = min((column - 32 * n_words) >> shift, len(starts) - 2)
-    places = range(int(starts[bucket]), int(starts[bucket + 1]))
-    return next((place for place in places if columns[place] == column), None)
 
 
 def group_weights(tree, g):
@@ -72,16 +30,6 @@ def group_weights(tree, g):
             pairs = range(int(tree.sparse_ptr[g] + pointers[at]), int(tree.sparse_ptr[g] + pointers[at + 1]))
             found[column] = {int(tree.entry_child[e]): float(tree.entry_value[e]) for e in pairs}
     return found
-
-
-def dense_row_margins(tree, g, row):
-    """Margins of a group's children for a dense row: float32, rounded after each product and sum, column by column."""
-    first, size = int(tree.group_first[g]), int(tree.group_size[g])
-    margins = tree.bias[first : first + size].copy()
-    for column, pairs in group_weights(tree, g).items():
-        for c, w in pairs.items():
-            margins[c] += row[column] * np.float32(w)
-    return margins
 
 
 def log_probability(margin, loss):
@@ -151,18 +99,6 @@ def search_best_first(tree, loss, x, k):
     return sorted(label_log_probabilities(tree, loss, x).items(), key=lambda item: (-item[1], item[0]))[:k]
 
 
-def gains_of_nodes(parent, label, weights):
-    """The gain of every node, by going up from each leaf."""
-    largest = [0.0] * len(parent)
-    for v, own in enumerate(label):
-        node = v
-        while own >= 0 and node >= 0:
-            largest[node] = max(largest[node], weights[own])
-            node = parent[node]
-    logs = [math.log(weight) if weight else -math.inf for weight in largest]
-    return [logs[v] if up < 0 or logs[v] == -math.inf else logs[v] - logs[up] for v, up in enumerate(parent)]
-
-
 def search_beam(tree, loss, x, beam, k):
     factors = node_log_factors(tree, loss, x)
     level, found = [(factors[0], 0)], []
@@ -179,21 +115,10 @@ def search_beam(tree, loss, x, beam, k):
     return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
 
 
-def score_labels(tree, loss, x, wanted):
-    """Log of the path product of each wanted label for a row x in columns."""
-    every = label_log_probabilities(tree, loss, x)
-    return [every[label] for label in wanted]
-
-
 def search_threshold(tree, loss, x, log_threshold):
     """Every label whose path product is not 0 and reaches the threshold: {label: log probability}."""
     found = label_log_probabilities(tree, loss, x)
     return {label: score for label, score in found.items() if score >= log_threshold and score > -math.inf}
-
-
-def member_at(trees, leaves, t):
-    """Tree t and its leaves: where they are in memory does not matter in Python."""
-    return trees[t], leaves[t]
 
 
 def search_ensemble(trees, loss, x, k):
@@ -203,12 +128,3 @@ def search_ensemble(trees, loss, x, k):
         for label, score in label_log_probabilities(tree, loss, x).items():
             sums[label] = sums.get(label, 0.0) + math.exp(score)
     return sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:k]
-
-
-def keep_best_of_rows(pairs, expanded, beam):
-    """Of (score, row, node): each row's best, as many as its beam has room for."""
-    kept = []
-    for row, done in enumerate(expanded):
-        own = sorted((p for p in pairs if p[1] == row), key=lambda p: (-p[0], p[2]))
-        kept += own[: beam - done]
-    return kept

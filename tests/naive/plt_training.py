@@ -1,6 +1,6 @@
 """Label trees, their shapes and their training.
 
-Twins of plt_shapes.py, plt_clusters.py, plt_newton.py, plt_descent.py and plt_training.py.
+Twins of plt_shapes.py, plt_clusters.py, lanes.py, plt_newton.py, plt_descent.py and plt_training.py.
 """
 
 import heapq
@@ -84,12 +84,6 @@ def collapsed_clades(parent, label, layers, max_leaf_labels):
     return sorted(out)
 
 
-def normalise_rows(X):
-    """X dense (n, D)."""
-    lengths = [math.sqrt(sum(v * v for v in row)) for row in X]
-    return np.array([[v / length if length else v for v in row] for row, length in zip(X, lengths)])
-
-
 def assign_balanced(similarity, capacity):
     """Lists of lists (n, k), list (k,) -> list (n,)."""
 
@@ -136,19 +130,15 @@ def sigmoid(margin):
 
 
 def logistic_steps(margins, duals, targets, q, C):
-    """Changes of the dual variables a >= 0 of one row, one per child, and how far each was from its optimum.
-
-    C is a number, or one for each child.
-    """
-    C = [float(c) for c in np.broadcast_to(C, len(margins))]
+    """Changes of the dual variables a >= 0 of one row, one per child, and how far each was from its optimum."""
     zs = [(2 * t - 1) * margin for margin, t in zip(margins, targets)]
 
     def condition(c, s):  # rises with s; 0 at the optimum
-        return duals[c] + s - C[c] * sigmoid(-(zs[c] + q * s))
+        return duals[c] + s - C * sigmoid(-(zs[c] + q * s))
 
     def slope(c, s):
         p = sigmoid(-(zs[c] + q * s))
-        return 1 + C[c] * q * p * (1 - p)
+        return 1 + C * q * p * (1 - p)
 
     children = range(len(margins))
     brackets = [sorted([0.0, -condition(c, 0.0)]) for c in children]
@@ -169,19 +159,15 @@ def logistic_steps(margins, duals, targets, q, C):
 def hinge_steps(margins, duals, targets, q, C):
     """As :func:`logistic_steps`, for the squared hinge loss: one step is exact."""
     steps, distances = [], []
-    for margin, a, t, c in zip(margins, duals, targets, np.broadcast_to(C, len(margins))):
+    for margin, a, t in zip(margins, duals, targets):
         slack = 1 - (2 * t - 1) * margin
-        steps.append(max(a + (slack - a / (2 * c)) / (q + 1 / (2 * c)), 0) - a)
-        distances.append(c * abs(a / (2 * c) - max(slack, 0)))
+        steps.append(max(a + (slack - a / (2 * C)) / (q + 1 / (2 * C)), 0) - a)
+        distances.append(C * abs(a / (2 * C) - max(slack, 0)))
     return steps, distances
 
 
 def descend(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation.
-
-    C is a number, or one for each row and child.
-    """
-    C = np.broadcast_to(C, targets.shape)
+    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation."""
     take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
@@ -197,10 +183,10 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number):
         worst, kept = 0.0, 0
         for place in range(awake):
             i = order[place]
-            steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C[i])
+            steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C)
             duals[i] += steps
             weights += np.outer(rows[i], steps * (2 * targets[i] - 1))
-            away = max(distances / C[i])
+            away = max(distances) / C
             worst = max(worst, away)
             if away > 0.3 * tol:
                 order[place], order[kept] = order[kept], i
@@ -217,39 +203,13 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number):
     return weights, visits, worst
 
 
-def node_rows(label_lists, leaf_of_label, parent):
-    """Rows with a label under each node."""
-    members = [set() for _ in parent]
-    for i, labels in enumerate(label_lists):
-        for label in labels:
-            v = leaf_of_label[label]
-            while v >= 0:
-                members[v].add(i)
-                v = parent[v]
-    return [sorted(rows) for rows in members]
-
-
-def gather_rows(X, rows):
-    """X dense (N, D) -> ids of the features present, and the rows reduced to them."""
-    part = X[list(rows)]
-    features = [f for f in range(X.shape[1]) if np.any(part[:, f])]
-    return features, part[:, features]
-
-
 def train_siblings(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation.
-
-    C is a number, or one for each row and child.
-    """
+    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation."""
     m, n = targets.shape
-    if n == 2 and (targets.sum(axis=1) == 1).all() and np.ndim(C) == 0:
+    if n == 2 and (targets.sum(axis=1) == 1).all():
         weights, epochs, worst = train_siblings(X, targets[:, :1], loss, C, tol, max_epochs, seed, number)
         return np.hstack([weights, -weights]), epochs, worst
-    C = np.broadcast_to(C, targets.shape)
-    parts = [
-        descend(X, targets[:, c : c + 16], loss, C[:, c : c + 16], tol, max_epochs, seed, number)
-        for c in range(0, n, 16)
-    ]
+    parts = [descend(X, targets[:, c : c + 16], loss, C, tol, max_epochs, seed, number) for c in range(0, n, 16)]
     epochs = max(math.ceil(visits / m) for _, visits, _ in parts)
     return np.hstack([weights for weights, _, _ in parts]), epochs, max(worst for _, _, worst in parts)
 
