@@ -113,6 +113,7 @@ def test_one_row_of_a_hundred_is_not_significant(after, significant):
     assert not answer.facts(under_noise({"A": one}, [0.5])).significant
 
 
+@pytest.mark.sections()
 def test_the_number_of_rows_stays_when_estimates_change(ready, key, session, monkeypatch):
     def rows(page, share_of_row):
         every = choices.tasks.AUTOMATIC_BELOW * share_of_row
@@ -128,6 +129,7 @@ def test_the_number_of_rows_stays_when_estimates_change(ready, key, session, mon
     assert rows(session(ready.token), 0.001) == 10, "what was measured before is in sight after a reload"
 
 
+@pytest.mark.sections()
 def test_models_that_take_negative_values_as_0_are_named(ready):
     train(ready, "DoubleSampling")
     train(ready)
@@ -161,6 +163,7 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     assert "Lengths (L2 norms): row" in page.text()
 
 
+@pytest.mark.sections()
 def test_a_failed_training_of_another_model_is_not_shown(ready, key, monkeypatch):
     monkeypatch.setattr(DoubleSampling, "fit", lambda *args, **settings: 1 / 0)
     ready.go("train").set("train.model", "DoubleSampling").press("train.DoubleSampling.submit")
@@ -184,6 +187,7 @@ def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
     assert "Choose at least one result" in page.set("robustness.runs", []).text()
 
 
+@pytest.mark.sections()
 def test_unasked_results_have_a_star_and_come_last(ready, key):
     made = train(ready, "LdSM")
     with fields_of(ready) as fields:
@@ -271,6 +275,7 @@ def test_own_attacks_are_not_compared_with_transferred_ones(ready):
     assert "None of these models has" in page.text()
 
 
+@pytest.mark.sections()
 def test_the_attacked_tree_itself_is_not_compared(ready):
     train(ready, **SURROGATE_PARAMS)
     train(ready, "OneVsRest")
@@ -324,6 +329,7 @@ def test_curves_stay_until_the_levels_chosen_now_are_measured(page, monkeypatch)
     assert not measured(page.set(field, "0.02, 0.4")), "others have measured those levels"
 
 
+@pytest.mark.sections()
 def test_a_form_offers_every_option_of_a_kind(ready, key, monkeypatch):
     steps, pgd = Parameter("n_steps", "Steps", "Number of steps.", "int", 20, minimum=1), KINDS["pgd"]
     monkeypatch.setitem(KINDS, "pgd", dataclasses.replace(pgd, options=(*pgd.options, steps)))
