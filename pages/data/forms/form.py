@@ -62,10 +62,6 @@ class ChosenFiles:
         files = [self.chosen()[field].name for field in self.fields if self.chosen().get(field)]
         workspace.remember(f"{self.form}.unread", [reconnected.session(), *files])
 
-    def _clear(self, field) -> None:
-        self.chosen()[field] = None
-        self._remember()
-
     def lost(self) -> list[str]:
         """Return the names of files that were chosen in an earlier session, which is over, and not read, once."""
         found = workspace.get("widgets").get(f"{self.form}.unread")
@@ -89,7 +85,7 @@ class ChosenFiles:
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
                 about = f"{label}: do not use {format.plain(file.name)} any more"
-                take = {"on_click": self._clear, "args": (field,), "help": about}
+                take = {"on_click": self.note, "args": (field,), "help": about}
                 st.button("Clear", key=f"{key}.clear", type="tertiary", icon=":material/close:", **take)
         return file
 
