@@ -101,6 +101,7 @@ def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, s
         # No "<" may be in a script: a name could hold "</script>".
         "drawing": json.dumps(drawing).replace("<", "\\u003c"),
         "library": _library(),
+        "font": _font(),
         "dark": json.dumps(_DARK),
     }
     return re.sub("@@([a-z]+)@@", lambda match: parts[match[1]], _PAGE).encode("utf-8")
@@ -114,6 +115,13 @@ def height_of(figure) -> int:
 @functools.lru_cache(maxsize=1)
 def _library() -> str:
     return base64.b64encode(gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
+
+
+@functools.lru_cache(maxsize=1)
+def _font() -> str:
+    """Return the font of pages, which comes with Streamlit; nothing where it has none of this name."""
+    fonts = [*(Path(st.__file__).parent / "static").rglob("SourceSansVF-Upright*.woff2")]
+    return base64.b64encode(fonts[0].read_bytes()).decode("ascii") if fonts else ""
 
 
 def makes_pdf() -> bool:

@@ -71,14 +71,14 @@ def own_parts(page):
 
 def test_a_figure_file_works_offline_and_names_its_origin(page):
     library = gzip.decompress(base64.b64decode(part(page, "library"))).decode()
-    assert library == plotly.offline.get_plotlyjs() and len(page) < 0.45 * len(library)
+    assert library == plotly.offline.get_plotlyjs() and len(page) < 0.5 * len(library)
     config = json.loads(part(page, "drawing"))["config"]
     assert config["showSendToCloud"] is False
     assert {"sendChartToCloud", "toImage"} <= set(config["modeBarButtonsToRemove"])
     own = own_parts(page)
     assert "http:" not in own and "https:" not in own
     assert not re.search(r"<(link|iframe|img)\b|@import|\bsrc=", own)
-    assert "default-src 'none'" in own
+    assert "default-src 'none'" in own and "font/woff2;base64,d09GM" in own, "the font of pages is in the file"
     assert own.startswith('<!doctype html>\n<html lang="en">')
     assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
     assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
