@@ -115,7 +115,8 @@ def intervals_of_several(
 def _leads(items, measured, resampled, confidence) -> np.ndarray:
     """Return whether each ranking is significantly better than each other: bool, shape (rankings, measures)."""
     signs = np.array([-1 if item.measure.smaller_is_better else 1 for item in items])
-    centred, leads = _centred(items), np.full((len(measured), len(items)), len(measured) > 1)
+    centred = np.array([item.measure.kind == LABELS for item in items])
+    leads = np.full((len(measured), len(items)), len(measured) > 1)
     for a, of_one in enumerate(leads):
         for b in set(range(len(measured))) - {a}:
             low, high = interval(measured[a] - measured[b], resampled[a] - resampled[b], confidence, centred)
@@ -123,12 +124,8 @@ def _leads(items, measured, resampled, confidence) -> np.ndarray:
     return leads
 
 
-def _centred(items) -> np.ndarray:
-    return np.array([item.measure.kind == LABELS for item in items])
-
-
 def _table(items, values, resampled, confidence) -> "DataFrame":
-    low, high = interval(values, resampled, confidence, _centred(items))
+    low, high = interval(values, resampled, confidence, np.array([item.measure.kind == LABELS for item in items]))
     return pd.DataFrame(
         {
             "measure": [item.measure.name for item in items],
