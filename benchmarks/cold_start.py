@@ -28,11 +28,11 @@ def compile_label_trees(order):
     """Compile the two pieces of label trees in the order ``order``, as one of two processes does."""
     from xmlcore.models import PLT
     from xmlcore.models.base import warm_up_pieces
-    from xmlcore.models.compiling import turn
+    from xmlcore.models.compiling import compile_lock
 
     functions = warm_up_pieces(PLT())
     for name in order:
-        with turn(name):
+        with compile_lock(name):
             functions[name]()
 
 

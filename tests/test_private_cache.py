@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from xmlcore import store, system
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.system import UnsafeCacheError, cache_root
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes of files are those of POSIX")
@@ -36,7 +36,7 @@ def test_all_that_is_written_is_private_whatever_the_umask(open_to_all):
         (path / "model" / "params.json").write_text("{}")
     store.pin("runs", "aa" * 8)
     store.set_bound(5)
-    given.give("k", {"train": io.BytesIO(b"1")})
+    task_files.put("k", {"train": io.BytesIO(b"1")})
     found = modes(cache_root())
     assert len(found) > 12
     assert not [f"{path} {oct(mode)}" for path, mode in found.items() if mode & 0o077]

@@ -82,9 +82,9 @@ def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
 
 
 @server.shared()
-def measures_figure(keys: tuple, further: tuple, looks: tuple):
-    """Draw the measures of results; ``looks`` has the lines of :func:`styled`."""
-    compared = _styled(looks)
+def measures_figure(keys: tuple, further: tuple, styles: tuple):
+    """Draw the measures of results; ``styles`` has the lines of :func:`styled`."""
+    compared = _styled(styles)
     frame = named(measures(keys, further), dict(zip(keys, compared["run"])))
     return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared)
 
@@ -121,9 +121,9 @@ def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
 
 
 @server.shared()
-def differences_figure(keys: tuple, measures: tuple, looks: tuple):
-    """Draw how results differ from the first; ``looks`` has the lines of :func:`styled`."""
-    compared = _styled(looks)
+def differences_figure(keys: tuple, measures: tuple, styles: tuple):
+    """Draw how results differ from the first; ``styles`` has the lines of :func:`styled`."""
+    compared = _styled(styles)
     frame = named(drawn_tests(keys, measures), dict(zip(keys, compared["run"])))
     (first,) = figures.cut_apart([compared["run"].iloc[0]], NAME).values()
     return figures.differences(frame, f"Better or worse than {first}", compared).update_layout(height=HEIGHT)
@@ -135,10 +135,10 @@ def styled(lines) -> pd.DataFrame:
     return pd.DataFrame({"run": lines["title"], "model": models, "place": lines["place"]}, index=lines.index)
 
 
-def looks(compared) -> tuple:
+def styles(compared) -> tuple:
     """Return the lines of :func:`styled` as a key."""
     return tuple(compared[["run", "model", "place"]].itertuples(index=False, name=None))
 
 
-def _styled(looks) -> pd.DataFrame:
-    return pd.DataFrame(looks, columns=["run", "model", "place"])
+def _styled(styles) -> pd.DataFrame:
+    return pd.DataFrame(styles, columns=["run", "model", "place"])

@@ -159,7 +159,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "A table with booktabs, with intervals",
     )
     charts.show_figure(
-        of_runs.measures_figure(keys, further, of_runs.looks(compared)),
+        of_runs.measures_figure(keys, further, of_runs.styles(compared)),
         frame,
         f"{file_name}-measures",
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "

@@ -114,7 +114,7 @@ def next_step(ready, used: dict | None) -> None:
     # While the page is open, a training that ends takes nothing away above what is being read.
     closed, is_default = f"{CLOSED} {ready.fingerprint}", used is None or dataset_list.is_default(used)
     trained = not all(map(jobs.is_unasked, ready.every))
-    if workspace.only_looks() or workspace.get("widgets").get(closed) is True:
+    if workspace.read_only() or workspace.get("widgets").get(closed) is True:
         return
     if trained and CLOSE not in st.session_state:
         return

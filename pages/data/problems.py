@@ -89,7 +89,7 @@ def in_short(data, described, examination) -> None:
     icon = ":orange[:material/warning:] " if LEAK in set(wrong["key"]) else ""
     st.markdown(f"{icon}**Problems:** {format.listed(named)}.")
     st.button("See all problems", type="tertiary", icon=":material/arrow_downward:", key="data.problems",
-              on_click=sections.turn_to, args=("data", TITLE))  # fmt: skip
+              on_click=sections.go_to, args=("data", TITLE))  # fmt: skip
 
 
 def _rows(data, duplicates, name):

@@ -14,7 +14,7 @@ from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from xmlcore import explain, figures
-from xmlcore.experiment.kept_runs import twins
+from xmlcore.experiment.kept_runs import noisy_counterparts
 
 MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
 LEGEND = 34  # letters of a label in the legend
@@ -119,7 +119,7 @@ def another_result(view, ready) -> None:
 def _choose_result(fingerprint, by_key, titles, key) -> str:
     """Return the key of another result: at first of the same settings trained with (or without) noise."""
     others = [k for k in by_key if k != key]
-    pairs = ({one["key"] for one in pair} for pair in twins(list(by_key.values())))
+    pairs = ({one["key"] for one in pair} for pair in noisy_counterparts(list(by_key.values())))
     of_run = [k for pair in pairs if key in pair for k in pair]
     name = f"{SECOND} {fingerprint}"
     chosen = next(k for k in (workspace.get("widgets").get(name), *of_run, others[0]) if k in others)

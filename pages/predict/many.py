@@ -210,7 +210,7 @@ def _again(predictor, file: dict) -> None:
 def _reading(file) -> dict:
     """Return the parameters that say where the texts are: in each line, or in the guessed column or another one."""
     try:
-        guess, _ = sending.look("predict", guess_new_texts, file)
+        guess, _ = sending.preview("predict", guess_new_texts, file)
     except (ValueError, OSError):  # the task says what is wrong with the file
         return {}
     if guess.format == "lines":

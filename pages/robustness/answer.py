@@ -48,12 +48,12 @@ def sentence(name: str, found) -> str:
     who, rows = f"**{format.plain(answer.result)}**", format.count(answer.rows, "test row")
     if found.measurements.certified:
         return (
-            f"No change of length {answer.level:g} or less turns the first label of {who} for "
+            f"No change of length {answer.level:g} or less alters the first label of {who} for "
             f"**{answer.points:.1f}\u00a0%** of {rows}."
         )
     under = format.plain(choices.noise_text(settings.kind, settings.options, answer.level))
-    turns = f"{'gains' if answer.points < 0 else 'loses'} **{abs(answer.points):.1f} points**"
-    return f"With {under}, {who} {turns} of P@1 on {rows}: {'' if answer.significant else 'not '}significant."
+    change = f"{'gains' if answer.points < 0 else 'loses'} **{abs(answer.points):.1f} points**"
+    return f"With {under}, {who} {change} of P@1 on {rows}: {'' if answer.significant else 'not '}significant."
 
 
 def figures_of(found, data) -> None:
@@ -111,7 +111,7 @@ def _curves(measurements, data) -> None:
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
     shown = title(measure).replace("@k", f"@{k}")
     figure = figures.robustness_curves(
-        mine.assign(measure=title(measure)).join(measurements.looks["place"], on="run"),
+        mine.assign(measure=title(measure)).join(measurements.styles["place"], on="run"),
         title(measure),
         k,
         drop=way == "drop",

@@ -10,7 +10,7 @@ from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
-from xmlcore.experiment.kept_runs import twins
+from xmlcore.experiment.kept_runs import noisy_counterparts
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
 from xmlcore.noise import BLOCK_BYTES
 from xmlcore.robustness.evaluation import ATTACK_ROWS
@@ -108,7 +108,7 @@ def _first_runs(fingerprint, past) -> list:
     for r in ([shown] if shown else []) + sorted(past, key=jobs.is_unasked):
         first.setdefault(run_names.style_model(r), r)
     newest = next(iter(first.values()))
-    for plain, noisy in twins(past):
+    for plain, noisy in noisy_counterparts(past):
         if newest["key"] in (plain["key"], noisy["key"]):  # its own counterpart comes before runs that are newer
             counterpart = noisy if newest["key"] == plain["key"] else plain
             first[run_names.style_model(counterpart)] = counterpart

@@ -74,7 +74,7 @@ def times(measurements) -> None:
     settings = measurements.settings
     of = choices.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
-    placed = mine.join(measurements.looks["place"], on="run")
+    placed = mine.join(measurements.styles["place"], on="run")
     charts.show_figure(
         figures.prediction_times(
             placed, level=choices.level_title(settings.kind, settings.options), title=f"Prediction time under {of}"

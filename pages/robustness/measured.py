@@ -19,7 +19,7 @@ MEASURES = {  # on the page; tables for download have more
     **{name: metrics.MEASURES[name].meaning for name in SHOWN_MEASURES},
     PAPER_MEASURE: "like nDCG@k, but rare labels count more: a label of n training rows by 1 / log(1 + n). The "
     "PSDCG@k and PSnDCG@k of the Train page have other weights",
-    CERTIFIED: "share of the rows whose first label no change of this length can turn, whatever the attack",
+    CERTIFIED: "share of the rows whose first label no change of this length can alter, whatever the attack",
 }
 
 
@@ -30,15 +30,15 @@ def title(measure: str) -> str:
 class UnderNoise:
     """Measurements of the runs chosen: ``results`` of tasks by the names of runs, in one table and its summary.
 
-    The column ``run`` (name) is added; ``summary`` has means and intervals, and ``model``, one of the ``looks`` of
-    :func:`run_names.looks`. ``settings`` are those of the measurements, and names of downloads begin with ``files``.
+    The column ``run`` (name) is added; ``summary`` has means and intervals, and ``model``, one of the ``styles`` of
+    :func:`run_names.styles`. ``settings`` are those of the measurements, and names of downloads begin with ``files``.
     """
 
-    def __init__(self, results: dict[str, object], looks: pd.DataFrame, settings, files: str):
-        self.results, self.looks, self.settings, self.files = results, looks, settings, files
+    def __init__(self, results: dict[str, object], styles: pd.DataFrame, settings, files: str):
+        self.results, self.styles, self.settings, self.files = results, styles, settings, files
         parts = [result.frame.assign(run=name, rows=result.n_rows) for name, result in results.items()]
         self.frame = pd.concat(parts, ignore_index=True)
-        self.summary = robustness.summarise(self.frame).join(looks["model"], on="run")
+        self.summary = robustness.summarise(self.frame).join(styles["model"], on="run")
 
     @property
     def n_rows(self) -> dict[str, int]:
@@ -63,7 +63,7 @@ class UnderNoise:
 
     @property
     def certified(self) -> bool:
-        """Whether this is about rows that no change can turn, and not about measures under noise."""
+        """Whether this is about rows that no change can alter, and not about measures under noise."""
         return CERTIFIED in self.measures
 
     @functools.cached_property
@@ -131,5 +131,5 @@ def measure(ready, runs, settings) -> MeasuredRuns:
     if found and (len(missing) > 1 or missing and waiting):  # one alone is named by its button
         waiting += f"Not measured: {format.listed(missing)}."
     files = "-".join([format.file_name(ready.name), "robustness", settings.kind, *(r["key"][:6] for r in compared)])
-    measurements = UnderNoise(found, run_names.looks(compared, names), drawn, files) if found else None
+    measurements = UnderNoise(found, run_names.styles(compared, names), drawn, files) if found else None
     return MeasuredRuns(compared, settings.apart(runs, names), measurements, waiting)

@@ -149,7 +149,7 @@ def buckets(view, study, past, names) -> None:
         st.caption("These numbers are measured together with other numbers of candidates, above.")
         return
     others = _newest_of_each_model(past)
-    frame, looks = _frame(view, study, others, names), run_names.looks([view.record, *others], names)
+    frame, styles = _frame(view, study, others, names), run_names.styles([view.record, *others], names)
     if frame.empty:
         st.caption("No test row has a label.")
         return
@@ -161,7 +161,7 @@ def buckets(view, study, past, names) -> None:
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
         with place:
             charts.show_figure(
-                figures.bucket_bars(frame.join(looks, on="run"), measure),
+                figures.bucket_bars(frame.join(styles, on="run"), measure),
                 frame,
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,

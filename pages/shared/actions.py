@@ -1,4 +1,4 @@
-"""Controls that start, change or delete something: in a session that only looks they are disabled or not there.
+"""Controls that start, change or delete something: in a read-only session they are disabled or not there.
 
 Streamlit calls no callback of a disabled control, whatever a browser sends: so callbacks need not ask.
 """
@@ -23,18 +23,18 @@ def confirm(label: str, key: str, take, args: tuple, *, no: str, no_key: str) ->
 
 
 def refused() -> bool:
-    """Return whether this session only looks; if so, a sentence says why a form is not shown."""
-    if workspace.only_looks():
-        st.caption(workspace.LOOK_ONLY)
-    return workspace.only_looks()
+    """Return whether this session is read-only; if so, a sentence says why a form is not shown."""
+    if workspace.read_only():
+        st.caption(workspace.READ_ONLY)
+    return workspace.read_only()
 
 
 def form(draw, *args) -> None:
-    """Draw a form with ``draw(*args)``, alone, as typing does not draw the page again; not for looking only."""
+    """Draw a form with ``draw(*args)``, alone, as typing does not draw the page again; not in a read-only session."""
     if not refused():
         fragments.alone(draw)(*args)
 
 
 def refusal() -> dict:
-    """Return arguments that disable a widget and say why in a session that only looks; none in other sessions."""
-    return {"disabled": True, "help": workspace.LOOK_ONLY} if workspace.only_looks() else {}
+    """Return arguments that disable a widget and say why in a read-only session; none in other sessions."""
+    return {"disabled": True, "help": workspace.READ_ONLY} if workspace.read_only() else {}

@@ -82,7 +82,7 @@ def waiting():
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
     st.session_state[_NEXT] = None
-    if workspace.only_looks():
+    if workspace.read_only():
         return
     fingerprint = workspace.get("dataset")
     if not _are_wanted(fingerprint):
@@ -101,7 +101,7 @@ def comes(fingerprint: str, kind: str, **about) -> bool:
     begun, listed = workspace.get("unasked"), _listed()
     records = _records()
     in_line = listed | {record["key"] for record in records}
-    if workspace.only_looks() or not (_are_wanted(fingerprint) and _are_left(begun, in_line)):
+    if workspace.read_only() or not (_are_wanted(fingerprint) and _are_left(begun, in_line)):
         return False
     left = [task for task, _ in table(fingerprint) if task.key not in listed]
     alike = [task.kind == kind and about.items() <= (task.params | task.inputs).items() for task in left]

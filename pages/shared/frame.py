@@ -81,7 +81,7 @@ def _follow_jobs():
             draw()
 
     if live or over:
-        st.fragment(look, run_every=jobs.seconds_between_looks())()
+        st.fragment(look, run_every=jobs.poll_seconds())()
 
 
 def _ready_for_figures():

@@ -75,7 +75,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
         _show_jobs(jobs, compact)
 
 
-def seconds_between_looks() -> float:
+def poll_seconds() -> float:
     """Return after how many seconds a session looks again how far jobs are: more when many sessions have jobs."""
     owners = {owner for job in job_queue.queue().jobs() if job.active for owner in job.owners}
     return min(MOST_SECONDS, EVERY * max(1.0, len(owners) / FEW))

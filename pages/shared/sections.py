@@ -29,7 +29,7 @@ def show(scope: str, sections: dict) -> None:
     fragments.alone(_draw)(key, sections)
 
 
-def turn_to(scope: str, title: str) -> None:
+def go_to(scope: str, title: str) -> None:
     """Open a section when the page is drawn next, and scroll to it; for callbacks of buttons that it answers."""
     key, st.session_state[_TURNED] = f"{scope}.section", True
     st.session_state.setdefault(_LAST, {})[key] = title

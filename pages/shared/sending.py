@@ -11,7 +11,7 @@ from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.catalog import TEST_SIZE
-from xmlcore.experiment.engine import given, looks
+from xmlcore.experiment.engine import previews, task_files
 
 # Labels of controls by the arguments of xmlcore that they stand for: errors name those.
 CONTROLS = {
@@ -47,9 +47,9 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
 
     ``then`` is called with the key of the task.
     """
-    task = experiment.task(kind, inputs, {"files": given.described(files), **params})
+    task = experiment.task(kind, inputs, {"files": task_files.described(files), **params})
     if not task.exists() and not jobs.active(key=task.key):
-        given.give(task.key, files)
+        task_files.put(task.key, files)
     for record, _ in jobs.failed(kind, **inputs):
         jobs.dismiss(record["id"])
     tasks.start(task)
@@ -78,15 +78,15 @@ def on_page(fault) -> str:
     return fault.text(called)
 
 
-def look(kind: str, function, file, **options) -> tuple:
-    """Return what :func:`xmlcore.experiment.engine.looks.look` returns, or raise what it raised."""
+def preview(kind: str, function, file, **options) -> tuple:
+    """Return what :func:`xmlcore.experiment.engine.previews.preview` returns, or raise what it raised."""
     known = st.session_state.setdefault(LOOKED, {})
     names = {name: getattr(value, "file_id", value) for name, value in options.items()}
     key = file.file_id, repr(names)
     if known.get(kind, (None,))[0] != key:
         turns.give_up()
         try:
-            known[kind] = key, looks.look(function, file, **options)
+            known[kind] = key, previews.preview(function, file, **options)
         except (ValueError, TypeError, OSError) as error:
             known[kind] = key, error
     outcome = known[kind][1]

@@ -20,13 +20,13 @@ LINK = "sidebar.link"  # likewise: which of them
 def show(page):
     """Show the sidebar of a page, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
-        if workspace.only_looks():
-            st.caption(":material/visibility: For looking only: nothing here can be started, changed or deleted.")
+        if workspace.read_only():
+            st.caption(":material/visibility: Read-only: nothing here can be started, changed or deleted.")
         fragments.alone(_links)(page)  # above, so that what it opens has room below it
         _dataset()
         place = st.container()
         _account()
-        if not workspace.only_looks():
+        if not workspace.read_only():
             _automatic()
     return place
 
@@ -48,9 +48,9 @@ def _automatic():
 
 
 def _links(page):
-    """Show the addresses of this view: one to work with and, in another tab, one for looking only."""
+    """Show the addresses of this view: one to work with and, in another tab, a read-only one."""
     # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
-    st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_turn_links)
+    st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_toggle_links)
     st.session_state.pop(sections.LINKED, None)
     if not st.session_state.get(LINKS):
         return
@@ -60,10 +60,10 @@ def _links(page):
     if page.title == "Compare":
         fields[addresses.RUN] = st.query_params.get(addresses.RUN)
     query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
-    only_looks = workspace.only_looks()
-    look = workspace.address if only_looks else workspace.look_token  # which makes it: so only where it is asked for
-    links = {"For looking only": (look, "Whoever opens it can start and change nothing.")}
-    if not only_looks:
+    read_only = workspace.read_only()
+    look = workspace.address if read_only else workspace.read_only_token  # made when it is asked for
+    links = {"Read-only": (look, "Whoever opens it can start and change nothing.")}
+    if not read_only:
         links = {"To work with": (workspace.address, "Whoever opens it can do all that you can.")} | links
     for tab, (token, about) in zip(st.tabs(list(links), key=LINK, on_change="rerun"), links.values()):
         if tab.open:
@@ -72,7 +72,7 @@ def _links(page):
                 st.code(f"{url}?{workspace.QUERY}={token()}{query}", language=None)
 
 
-def _turn_links():
+def _toggle_links():
     st.session_state[LINKS] = not st.session_state.get(LINKS)
 
 
@@ -132,7 +132,7 @@ def _dataset():
         f"{data.n_train:,} training and {data.n_test:,} test rows, "
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
     )
-    if not workspace.only_looks() and st.button("Add data", key="sidebar.add", icon=":material/add:", type="tertiary"):
+    if not workspace.read_only() and st.button("Add data", key="sidebar.add", icon=":material/add:", type="tertiary"):
         st.session_state[addresses.ADDING] = True
         address_fields.switch(addresses.page("Data"))
 

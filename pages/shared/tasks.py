@@ -15,7 +15,7 @@ from pages.shared.process import job_queue, room
 from pages.shared.workspaces import dataset_list, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import SHORT
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
@@ -270,7 +270,7 @@ def select_task(fingerprint: str, method: str, params: dict | None):
 
 def collect() -> None:
     """List finished results and prepare the wanted data set; called first in each run of the script."""
-    if workspace.only_looks():
+    if workspace.read_only():
         return
     jobs.recover()
     for record in workspace.get("jobs"):
@@ -302,7 +302,7 @@ def begin_later(record):
 def drop_files(key: str) -> None:
     """Remove the files that were given to a task, unless a job needs them."""
     if not any(job.active for job in job_queue.queue().jobs() if job.key == key):
-        given.drop(key)
+        task_files.drop(key)
 
 
 def _done(record, job):

@@ -113,7 +113,7 @@ def table(runs) -> pd.DataFrame:
             (measures, times), key = listed, record["key"]
             line = {"key": key, "run": titles[key], COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}
             lines.append(line | {"P@1": 100 * value(measures, "P@k", 1)})
-    frame = pd.DataFrame(lines).join(run_names.looks(runs, titles), on="run")
+    frame = pd.DataFrame(lines).join(run_names.styles(runs, titles), on="run")
     return frame.dropna(subset=[COST], ignore_index=True)
 
 

@@ -74,9 +74,9 @@ def show(data, fingerprint, shown) -> None:
     drawn, to = st.session_state.get(_DRAWN), ("train", trying.TRIED)
     st.session_state[_DRAWN] = model
     if not nothing_to_learn:
-        turn = sections.turn_to
+        go_to = sections.go_to
         if st.button(
-            "Try several settings", "try.open", type="tertiary", icon=":material/tune:", on_click=turn, args=to
+            "Try several settings", "try.open", type="tertiary", icon=":material/tune:", on_click=go_to, args=to
         ):
             st.rerun()  # the whole page, with its sections
     if drawn not in (None, model) and sections.is_asked(*to):

@@ -21,8 +21,8 @@ def depth(view) -> None:
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     every = True
     if view.several:
-        # "The tree looked at" without its number: to Streamlit, a radio with other options would be a new widget.
-        choices = {"all": f"All {len(trees):,} trees", "one": "The tree looked at"}
+        # "The selected tree" without its number: to Streamlit, a radio with other options would be a new widget.
+        choices = {"all": f"All {len(trees):,} trees", "one": "The selected tree"}
         every = fields.radio("Trees", choices, "trees.scope", "all", place=first_column) == "all"
     chosen, whose = (trees, f"all {len(trees)} trees") if every and view.several else ([trees[t]], f"tree {t + 1}")
     parts = {part: part[:1].upper() + part[1:] for part in (frames.OBJECTIVE, *frames.PARTS)}

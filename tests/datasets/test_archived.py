@@ -8,7 +8,7 @@ import pytest
 from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix, write_matrix
 from xmlcore.datasets.readers import archived
-from xmlcore.datasets.readers.formats import look
+from xmlcore.datasets.readers.formats import read_head
 
 HEADER = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
 XML = '<labels><label name="red"></label><label name="apple"></label></labels>'
@@ -25,7 +25,7 @@ def test_a_data_set_of_mulan_is_read_from_its_archive(tmp_path):
             assert (data.n_train, data.n_test, data.label_names, data.notes) == (2, 1, ["red", "apple"], ())
             assert data.Y_train.toarray().tolist() == [[1, 0], [0, 1]]
     assert read_dataset(path).name == "fruit"
-    said = look(path)
+    said = read_head(path)
     assert (said.format, said.columns) == ("arff", ["width", "apple", "red"])
     assert said.inside == {"train": "fruit-train.arff", "test": "fruit-test.arff", "labels": "f.xml"}
 
@@ -84,7 +84,7 @@ def test_all_rows_and_files_of_a_split_are_one_data_set():
         "Training and test rows are the first of the published splits.",
         "Left out: 1 test row, which the split has among the training rows too.",
     )
-    assert look(archive).inside == {
+    assert read_head(archive).inside == {
         "train": "Bibtex_data.txt", "train_rows": "bibtex_trSplit.txt", "test_rows": "bibtex_tstSplit.txt"
     }  # fmt: skip
     with pytest.raises(ValueError, match="says which rows are the test rows"):

@@ -14,7 +14,7 @@ from datasets.test_sources import Upload
 from tests.archiving import npz as arrays
 from tests.archiving import zipped
 from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix, read_texts
-from xmlcore.datasets.readers.formats import look
+from xmlcore.datasets.readers.formats import read_head
 
 X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
 CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
@@ -61,7 +61,7 @@ def test_an_npy_file_is_a_matrix_of_features_or_of_labels(tmp_path):
     equal(read_matrix(gzip.compress(features), "npz", npy(Y.toarray().astype(float))))
     data = read_dataset(tmp_path / "X.npy", labels=npy(Y.toarray()), test=features, test_labels=npy(Y.toarray()))
     assert (data.X_train != X).nnz == 0 and (data.Y_test != Y).nnz == 0
-    assert look(tmp_path / "X.npy").format == "npz"
+    assert read_head(tmp_path / "X.npy").format == "npz"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_back_walks_through_rows_and_an_address_shows_the_same(tab, prepared):
     one.idle()
     one.page.get_by_test_id("stSidebar").get_by_text("Copy a link").click()
     for name in ("Explain", "Storage", "Compare"):  # the links stay in sight
-        one.page.get_by_role("tab", name="For looking only").wait_for()
+        one.page.get_by_role("tab", name="Read-only").wait_for()
         one.link(name).click()
         one.page.get_by_role("heading", name=name, exact=True).wait_for()
         one.page.wait_for_timeout(1000)  # a page that went blank did so after its title

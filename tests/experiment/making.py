@@ -3,7 +3,7 @@
 import io
 
 from xmlcore import experiment
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.progress import Cancelled
 
 
@@ -54,8 +54,8 @@ def reduced(selection, model="PLT", params=None, per_label=False, n_per_label=No
 def reading(kind, inputs, contents, **params):
     """A task that reads files, given as their bytes by name."""
     files = {name: io.BytesIO(content) for name, content in contents.items()}
-    task = experiment.task(kind, inputs, params | {"files": given.described(files)})
-    given.give(task.key, files)
+    task = experiment.task(kind, inputs, params | {"files": task_files.described(files)})
+    task_files.put(task.key, files)
     return task
 
 

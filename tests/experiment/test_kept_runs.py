@@ -129,9 +129,9 @@ def test_a_damaged_summary_is_made_again_from_the_run(data, damage):
     assert experiment.runs([key])["problem"].tolist() == [""]
 
 
-def test_twins_differ_by_the_noise_alone():
+def test_noisy_counterparts_differ_by_the_noise_alone():
     def record(key, model="PLT", **params):
         return {"key": key, "model": model, "params": experiment.full_params(model, params)}
 
-    plain, twin = record("a", C=1.0), record("b", C=1.0, noise_sigma=0.05, noise_support="nonzero")
-    assert kept_runs.twins([plain, twin, record("c"), record("d", "LdSM")]) == [(plain, twin)]
+    plain, noisy = record("a", C=1.0), record("b", C=1.0, noise_sigma=0.05, noise_support="nonzero")
+    assert kept_runs.noisy_counterparts([plain, noisy, record("c"), record("d", "LdSM")]) == [(plain, noisy)]

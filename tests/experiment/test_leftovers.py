@@ -77,7 +77,7 @@ WRITER = """
 import io, os, signal, sys
 import numpy as np
 from xmlcore import store
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -93,7 +93,7 @@ if what == "replace":
         store.write_value(path, np.ones(9))
 if what == "give":  # as when an upload is taken over
     os.rename = die
-    given.give("abc", {"data": io.BytesIO(b"1 1 1")})
+    task_files.put("abc", {"data": io.BytesIO(b"1 1 1")})
 """
 
 

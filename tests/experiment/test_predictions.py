@@ -14,7 +14,7 @@ from tests.archiving import changed, members
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions, experiment, store
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.kinds import predictions
 from xmlcore.models import ModelFormatError, PackedModel
 from xmlcore.models.rules import calibrated, decided_scores, decision_of
@@ -68,7 +68,7 @@ def test_columns_are_matched_by_name(run, named):
 def test_a_file_that_does_not_fit_the_model_is_refused(run):
     with pytest.raises(DatasetFormatError, match="states 7 features, but the model has 30") as caught:
         of_file("predict", {"run": run.key}, b"1 7 6\n 0:1\n")
-    assert caught.value.source == given.NAME.format("rows")
+    assert caught.value.source == task_files.NAME.format("rows")
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_a_card_has_the_name_that_its_data_set_is_given(run):
 def test_a_file_that_is_no_packed_model_is_refused():
     with pytest.raises(ModelFormatError, match="^the file is damaged, or no zip file"):
         of_file("open_model", {}, b"something else", "model")
-    assert not list(given._folder("x").parent.glob("*"))  # nothing stays
+    assert not list(task_files._folder("x").parent.glob("*"))  # nothing stays
 
 
 def test_an_opened_model_keeps_only_what_belongs_to_it(run):

@@ -12,7 +12,7 @@ import pytest
 
 from xmlcore import datasets, experiment
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.jobs import worker
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
@@ -40,7 +40,7 @@ def test_files_are_removed_when_read_also_if_that_fails():
             experiment.keep(task)
         except datasets.DatasetFormatError:
             pass
-        with pytest.raises(ValueError, match="choose them again"), given.taken(task.key, ["train"]):
+        with pytest.raises(ValueError, match="choose them again"), task_files.taken(task.key, ["train"]):
             pass
         assert not [*(cache_root() / "given").iterdir()]
 
@@ -56,8 +56,8 @@ def test_files_given_while_a_task_stops_stay():
     experiment.keep(task)
     assert task.load().n_labels == 2
     task = reading(random_state=5)
-    with given.taken(task.key, ["train"]):  # by a process that was killed
-        given.drop(task.key)
+    with task_files.taken(task.key, ["train"]):  # by a process that was killed
+        task_files.drop(task.key)
         assert not [*(cache_root() / "given").iterdir()]
 
 
@@ -95,7 +95,7 @@ def test_a_split_without_training_rows_is_refused(way, easy):
 KILLED = """
 import os, signal, sys
 from xmlcore import experiment, store
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 moment, record = sys.argv[1], experiment.from_record(eval(sys.argv[2]))
 
@@ -121,7 +121,7 @@ def test_files_of_a_killed_run_are_taken_by_the_next(moment):
     run = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[2], stdout=subprocess.PIPE)
     try:
         assert run.stdout.readline() == b"there\n"
-        with pytest.raises(ValueError, match="choose them again"), given.taken(task.key, ["train"]):
+        with pytest.raises(ValueError, match="choose them again"), task_files.taken(task.key, ["train"]):
             pass
         assert not task.exists()
     finally:
@@ -134,7 +134,7 @@ def test_files_of_a_killed_run_are_taken_by_the_next(moment):
 def limits_with_files(progress):
     import resource
 
-    with given.taken("key", ("train",)):
+    with task_files.taken("key", ("train",)):
         return resource.getrlimit(resource.RLIMIT_DATA)[0], signal.getitimer(signal.ITIMER_REAL)[0]
 
 
@@ -145,7 +145,7 @@ def test_a_worker_reads_files_within_limits_of_memory_and_time(own_cache, tmp_pa
     monkeypatch.setattr(worker, "_runs_jobs_only", False)
     before = resource.getrlimit(resource.RLIMIT_DATA)[0]
     for submitter in (worker.where_am_i(), "another process"):
-        given.give("key", {"train": io.BytesIO(b"1")})
+        task_files.put("key", {"train": io.BytesIO(b"1")})
         outcome = worker.run(
             worker.pickled((limits_with_files, (), {})), tmp_path, os.environ["XMLCORE_CACHE"], submitter
         )

@@ -83,7 +83,7 @@ def test_phases_are_reported_in_order_as_parts_of_one_work(data):
     assert fractions == sorted(fractions)
 
 
-def test_noise_in_training_makes_a_twin_of_the_same_class(data):
+def test_noise_in_training_keeps_the_class(data):
     from xmlcore.robustness import AdversarialTraining
 
     params = {"max_leaf_labels": 3, "noise_sigma": 0.2, "noise_ratio": 0.5, "noise_support": "nonzero"}

@@ -73,7 +73,7 @@ def three_pieces(tmp_path, monkeypatch):
 
 
 def test_a_piece_that_another_process_compiles_comes_last(three_pieces):
-    other = compiling.turn("a")
+    other = compiling.compile_lock("a")
     assert other.__enter__()
     ended = []
 
@@ -87,7 +87,7 @@ def test_a_piece_that_another_process_compiles_comes_last(three_pieces):
 
 
 def test_a_helper_leaves_to_others_what_they_compile(three_pieces):
-    with compiling.turn("b"):
+    with compiling.compile_lock("b"):
         warm_up.compile_pieces(wait_for_others=False)
     assert three_pieces == ["a", "c"]
 
@@ -100,7 +100,7 @@ def test_the_reported_share_rises_with_every_piece(three_pieces):
 
 def test_pieces_have_names_of_their_own():
     pieces = warm_up.pieces()
-    assert len({piece.turn for piece in pieces}) == len(pieces)
+    assert len({piece.lock for piece in pieces}) == len(pieces)
 
 
 PIECES = """
@@ -112,13 +112,13 @@ def n_compiled(names):
     kernels = [getattr(importlib.import_module(f"xmlcore._kernels.{module}"), name) for module, name in found]
     return [len(kernel.signatures) for kernel in kernels]
 
-turns = [piece.turn for piece in pieces()]
-assert turns.index("explanations") < turns.index("LdSM")
-pieces()[turns.index("PLT-search")].run()
+locks = [piece.lock for piece in pieces()]
+assert locks.index("explanations") < locks.index("LdSM")
+pieces()[locks.index("PLT-search")].run()
 searches = "plt_search.search_best_first plt_threshold.search_threshold plt_search_together.search_together"
 assert n_compiled(searches) == [1, 1, 1]
 assert n_compiled("plt_training.train_group plt_clusters.split_labels") == [0, 0]
-pieces()[turns.index("explanations")].run()
+pieces()[locks.index("explanations")].run()
 assert n_compiled("explain.share_along_paths plt_candidates.score_labels") == [1, 1]
 """
 

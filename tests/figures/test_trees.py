@@ -91,7 +91,7 @@ def test_leaves_without_j_are_grey_and_the_way_of_a_row_is_thick():
     assert thick.y[3] == 1.0 and len(thick.x) == 5
     ring = next(trace for trace in figure.data if trace.mode == "markers")
     assert list(ring.x) == [1] and list(ring.y) == [1.0]
-    assert ring.name == "Node looked at" and ring.showlegend and figure.layout.showlegend
+    assert ring.name == "Selected node" and ring.showlegend and figure.layout.showlegend
     drawn = points(figure)
     assert drawn[1][1] == 7 < drawn[2][1]
     assert "a &lt;b" not in drawn[1][3]  # what the row passes by is not named
@@ -357,10 +357,10 @@ def test_the_path_to_a_label_is_dotted_and_ends_at_a_triangle():
     dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
     assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 8
     at_root = figures.label_tree(laid_out(), "rows", axis="Training rows", chosen=0, path=[0, 1, 4]).layout.shapes
-    assert [one.name for one in at_root if one.x1 == 100] == ["Node looked at"], "one outline on each edge"
+    assert [one.name for one in at_root if one.x1 == 100] == ["Selected node"], "one outline on each edge"
     assert [one.line.color for one in at_root if one.x1 == 2] == ["#FFFFFF", GREEN], "seen on dark and on light bars"
     named = [shape.name for shape in figure.layout.shapes if shape.showlegend]
-    assert named == ["Node looked at", "Path to the label"]
+    assert named == ["Selected node", "Path to the label"]
     end = figure.data[-1]
     assert (end.x[0], end.marker.symbol, end.customdata[0][0]) == (1.5, "triangle-up", 4)
     assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]

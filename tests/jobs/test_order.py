@@ -170,7 +170,7 @@ def test_fifty_jobs_wait_in_the_queue_and_none_is_lost(tmp_path):
 @pytest.fixture
 def bounded(tmp_path, monkeypatch):
     """A queue of one process, for which ``bounded.free`` bytes are free."""
-    monkeypatch.setattr("xmlcore.jobs.queue.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("xmlcore.jobs.queue.POLL_SECONDS", 0.05)
     queue = Queue(ThreadPoolExecutor(4), folder=tmp_path / "records", free_bytes=lambda: queue.free)
     yield queue
     queue.shutdown()

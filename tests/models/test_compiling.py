@@ -1,4 +1,4 @@
-"""Processes take turns at compiling the same kernels, and nothing stops them for ever."""
+"""Processes wait for each other to compile the same kernels, and nothing stops them for ever."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import time
 import pytest
 
 from xmlcore.models import compiling
-from xmlcore.models.compiling import turn
+from xmlcore.models.compiling import compile_lock
 
 
 @pytest.fixture
@@ -18,14 +18,14 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_one_at_a_time_runs_a_piece_and_others_run_other_pieces(folder):
-    with turn("piece") as mine:
+    with compile_lock("piece") as mine:
         assert mine
-        with turn("piece", wait=False) as second, turn("other", wait=False) as other:
+        with compile_lock("piece", wait=False) as second, compile_lock("other", wait=False) as other:
             assert not second and other
-    with pytest.raises(ZeroDivisionError), turn("piece", wait=False) as again:
+    with pytest.raises(ZeroDivisionError), compile_lock("piece", wait=False) as again:
         assert again
         raise ZeroDivisionError
-    with turn("piece", wait=False) as after_an_error:
+    with compile_lock("piece", wait=False) as after_an_error:
         assert after_an_error
 
 
@@ -34,10 +34,10 @@ def test_who_waits_gets_its_turn_when_the_other_is_done(folder):
 
     def wait():
         begun.set()
-        with turn("piece") as mine:
+        with compile_lock("piece") as mine:
             order.append(mine)
 
-    with turn("piece"):
+    with compile_lock("piece"):
         thread = threading.Thread(target=wait)
         thread.start()
         begun.wait()
@@ -49,21 +49,21 @@ def test_who_waits_gets_its_turn_when_the_other_is_done(folder):
 
 def test_a_process_that_died_holds_up_nobody(folder):
     script = "import os, sys; from pathlib import Path; from xmlcore.models import compiling\n"
-    script += "compiling.CACHE_FOLDER = Path(sys.argv[1])\nwith compiling.turn('piece'): os._exit(1)"
+    script += "compiling.CACHE_FOLDER = Path(sys.argv[1])\nwith compiling.compile_lock('piece'): os._exit(1)"
     assert subprocess.run([sys.executable, "-c", script, str(folder)]).returncode == 1
     assert (folder / "piece.lock").is_file()
-    with turn("piece", wait=False) as mine:
+    with compile_lock("piece", wait=False) as mine:
         assert mine
 
 
 def test_after_the_longest_wait_the_piece_is_run_all_the_same(folder, monkeypatch):
     monkeypatch.setattr(compiling, "LONGEST_WAIT", 0.1)
-    with turn("piece"), turn("piece") as second:
+    with compile_lock("piece"), compile_lock("piece") as second:
         assert second
 
 
-def test_without_a_folder_for_locks_everybody_has_a_turn(tmp_path, monkeypatch):
+def test_without_a_folder_for_locks_everybody_compiles(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "file" / "kernels")
-    with turn("piece") as first, turn("piece", wait=False) as second:
+    with compile_lock("piece") as first, compile_lock("piece", wait=False) as second:
         assert first and second

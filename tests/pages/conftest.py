@@ -141,10 +141,10 @@ class Session:
         return self._checked()
 
     def look_only(self):
-        """Copy a link for looking only; return the token in it."""
+        """Copy a read-only link; return the token in it."""
         self.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
         assert self.run().at.session_state["workspace.snapshot"]["look"] is None, "nobody has asked for it"
-        self.at.session_state["sidebar.link"] = "For looking only"
+        self.at.session_state["sidebar.link"] = "Read-only"
         self.run()
         return self.at.session_state["workspace.snapshot"]["look"]
 
@@ -225,7 +225,7 @@ def server(own_cache, monkeypatch):
     from pages.shared.process import in_memory, job_queue
     from pages.shared.workspaces import removed
     from xmlcore import jobs
-    from xmlcore.experiment.engine import looks
+    from xmlcore.experiment.engine import previews
 
     st.cache_resource.clear()
     in_memory.values.forget()
@@ -233,7 +233,7 @@ def server(own_cache, monkeypatch):
     with ThreadPoolExecutor(2) as threads:
         queue = jobs.Queue(executor=threads)
         monkeypatch.setattr(job_queue, "queue", lambda: queue)
-        monkeypatch.setattr(looks, "_pool", lambda: threads)
+        monkeypatch.setattr(previews, "_pool", lambda: threads)
         yield queue
         queue.shutdown()
     st.cache_resource.clear()

@@ -254,7 +254,7 @@ def cut_short(page):
 
 
 def looking(page):
-    """A link for looking only."""
+    """A read-only link."""
     all_results(page)
     return Session(page.look_only())
 
@@ -324,7 +324,7 @@ STATES = {
     "data": lambda page: use(page, word_data()) and None,
     "predictions": of_another_program,
     "damaged": cut_short,
-    "a link for looking only": looking,
+    "a read-only link": looking,
     "wrong types": wrong_types,
     "an unknown address": lambda page: Session("0" * 32),
     "the same twice": twice,

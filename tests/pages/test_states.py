@@ -178,7 +178,7 @@ WORKSPACES = {
     "a data set and no result": lambda page: use(page, word_data()) and None,
     "only predictions, of two programs": two_predictions,
     "only predictions, which are damaged": lambda page: damage("runs", predictions(page)),
-    "a link for looking only": looking_only,
+    "a read-only link": looking_only,
     "a data set that is gone": data_set_gone,
 }
 

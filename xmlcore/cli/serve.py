@@ -93,7 +93,7 @@ def _read_again_on_hangup(read, replace):
         else:
             note("the models were read again.")
 
-    def take_turn():
+    def reload():
         with one_reads:
             reading = threading.Thread(target=attempt, args=[number := next(numbers)], daemon=True)
             reading.start()
@@ -106,7 +106,7 @@ def _read_again_on_hangup(read, replace):
 
     # Windows has none. In a terminal it says that the terminal is closed, which ends the process.
     if hasattr(signal, "SIGHUP") and not sys.stdin.isatty():
-        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=take_turn, daemon=True).start())
+        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=reload, daemon=True).start())
 
 
 def _named(given: str) -> tuple[str | None, str]:

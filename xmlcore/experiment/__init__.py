@@ -40,7 +40,7 @@ from xmlcore.experiment.kinds import (  # noqa: F401
     trees,
 )
 from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles, selection_stability
-from xmlcore.experiment.kinds.given_predictions import add_predictions
+from xmlcore.experiment.kinds.external_predictions import add_predictions
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve
 from xmlcore.experiment.kinds.measures import (
     Measured,

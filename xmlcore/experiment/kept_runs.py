@@ -216,7 +216,7 @@ def _is_whole(summary) -> bool:
     return all(isinstance(v, list) and all(isinstance(value, (int, float)) for value in v) for v in measures)
 
 
-# --- twins: two runs with the same settings, of which one was trained with noise; each is a record ---
+# --- noisy counterparts: runs with the same settings, but for training with noise; each is a record ---
 
 
 def trained_with_noise(record: dict) -> bool:
@@ -230,8 +230,8 @@ def params_without_noise(record: dict) -> dict:
     return record["params"] | {parameter.name: parameter.default for parameter in NOISE}
 
 
-def twins(records: list[dict]) -> list[tuple[dict, dict]]:
-    """Return all pairs of a run trained without noise and its twin trained with noise, in the order of the records."""
+def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:
+    """Return all pairs of a run trained without noise and its noisy counterpart, in the order of the records."""
     return [
         (plain, noisy)
         for plain in records

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
-from xmlcore.models.compiling import COMPILING, turn
+from xmlcore.models.compiling import COMPILING, compile_lock
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
@@ -19,7 +19,7 @@ from xmlcore.selection import BRDT, FALS
 class Piece(NamedTuple):
     """Some kernels that one process compiles, by running small pieces of work."""
 
-    turn: str  # See :func:`xmlcore.models.compiling.turn`.
+    lock: str  # See :func:`xmlcore.models.compiling.compile_lock`.
     title: str
     run: Callable[[], None]
 
@@ -40,7 +40,7 @@ def compile_pieces(begun=None, ended=None, wait_for_others: bool = True) -> None
         for piece in left:
             if begun:
                 begun(piece)
-            with turn(piece.turn, wait) as mine:
+            with compile_lock(piece.lock, wait) as mine:
                 if mine:
                     start = time.perf_counter()
                     with warnings.catch_warnings(action="ignore"):  # of models that are trained on a few rows

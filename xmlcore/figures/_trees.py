@@ -17,7 +17,7 @@ from xmlcore.figures._names import short
 from xmlcore.figures._style import Figure, need_columns
 
 CLEAR = "rgba(0,0,0,0)"
-CHOSEN, SEARCHED = "Node looked at", "Path to the label"
+CHOSEN, SEARCHED = "Selected node", "Path to the label"
 COLUMNS = {  # column of the colours -> its title, whether it is a share, and whether small values are good
     "purity": ("Purity", True, False),
     "objective": ("J", False, True),

@@ -24,7 +24,7 @@ from xmlcore.progress import Cancelled
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root
 
-LOOK = 0.1  # seconds between two looks at a job
+POLL = 0.1  # seconds between two polls of a job
 TELL = 0.5  # least seconds between two events of a job: the scheduler keeps them for a while
 SILENT = 60.0  # seconds without a piece of an input after which the client is thought to be lost
 
@@ -129,16 +129,16 @@ def _shares_store(request) -> bool:
 
 def _fetch(job, kind, key):
     """Have the client send an artifact, unless this machine has it; no two jobs of a store fetch it at once."""
-    while (turn := holders.take(database(), f"arriving/{kind}/{key}")) is None:
+    while (hold := holders.take(database(), f"arriving/{kind}/{key}")) is None:
         job.go_on()
-        time.sleep(LOOK)
+        time.sleep(POLL)
     try:
         if store.exists(kind, key):
             return
         job.arrival, job.heard = shipping.Arrival(kind, key), time.monotonic()
         job.settled.clear()
         job.tell(op="send", kind=kind, key=key)
-        while not job.settled.wait(LOOK):
+        while not job.settled.wait(POLL):
             job.go_on()
             if time.monotonic() - job.heard > SILENT:
                 raise _Failed("The machine of the queue did not send the data")
@@ -148,7 +148,7 @@ def _fetch(job, kind, key):
         if job.arrival is not None:
             job.arrival.drop()
         job.arrival = None
-        turn.release()
+        hold.release()
 
 
 def _wait_for_memory(job):
@@ -164,7 +164,7 @@ def _wait_for_memory(job):
             detail = f"{wording.size(needed)} ({wording.size(free)} free)"
             job.tell(op="progress", record=worker.record_of("Waiting for memory", detail), log=None)
         job.go_on()
-        time.sleep(LOOK)
+        time.sleep(POLL)
 
 
 def _look_after(job, folder):
@@ -190,7 +190,7 @@ def _look_after(job, folder):
                 job.tell(op="progress", record=record, log=worker.read(folder / worker.LOG))
                 told, last = now, record
         with contextlib.suppress(TimeoutError, Exception):
-            future.result(timeout=LOOK)
+            future.result(timeout=POLL)
     return _outcome(future, folder, stopping is not None)
 
 

@@ -22,7 +22,7 @@ from xmlcore.system import cache_root
 from xmlcore.validation import check_count, check_number
 
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
-LOOK_AGAIN = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
+POLL_SECONDS = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
 VARIABLE = "XMLCORE_SCHEDULER"  # the environment variable with the address of a Dask scheduler
 PLACES = ("first", "up", "down", "last")
 
@@ -307,7 +307,7 @@ class Queue:
             elif place in self._places and not place.lacks_worker():  # it waits for memory
                 held, look_again = held or self.lacks(job) is None, True
         if look_again and self._looking is None:
-            self._looking = threading.Timer(LOOK_AGAIN, _starter(self))
+            self._looking = threading.Timer(POLL_SECONDS, _starter(self))
             self._looking.daemon = True
             self._looking.start()
 

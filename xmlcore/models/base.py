@@ -12,7 +12,7 @@ from xmlcore.arrays import read_only
 from xmlcore.documented import documented
 from xmlcore.label_names import given_classes, read_more_classes, read_more_labels, read_training_labels
 from xmlcore.metrics import precision_at_k
-from xmlcore.models.compiling import turn
+from xmlcore.models.compiling import compile_lock
 from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import check_feature_names, counted, in_parts, labels_given, true_ids
 from xmlcore.models.rules import Rule, candidates
@@ -567,7 +567,7 @@ class LearnsMore(MultiLabelModel):
 def warm_up(model: MultiLabelModel) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows."""
     for piece, run in warm_up_pieces(model).items():
-        with turn(piece), warnings.catch_warnings(action="ignore"):  # the fit to real data will warn again
+        with compile_lock(piece), warnings.catch_warnings(action="ignore"):  # the fit to real data will warn again
             run()
 
 

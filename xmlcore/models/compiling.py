@@ -1,4 +1,4 @@
-"""Processes that compile the same kernels at the same time take turns: the second one loads what the first one made."""
+"""Of processes that need the same kernels at the same time, one compiles them, and the others load its code."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ LONGEST_WAIT = 120.0  # After so many seconds a process does not wait any longer
 
 
 @contextlib.contextmanager
-def turn(piece: str, wait: bool = True) -> Iterator[bool]:
+def compile_lock(piece: str, wait: bool = True) -> Iterator[bool]:
     """Let one process at a time run a ``with`` statement, among those that use the same compiled kernels."""
     try:
         CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def turn(piece: str, wait: bool = True) -> Iterator[bool]:
             time.sleep(POLL_SECONDS)
         yield mine or wait
     finally:
-        os.close(file)  # this ends the turn
+        os.close(file)  # this releases the lock
 
 
 def _lock(file) -> bool:

@@ -206,8 +206,8 @@ class TextClassifier(RoutesWeights, WrapsModel):
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
         vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")
-        turn = vectorizer.transform if fitted else vectorizer.fit_transform
-        rows, rest = turn(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
+        transform = vectorizer.transform if fitted else vectorizer.fit_transform
+        rows, rest = transform(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
         model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)
         self.vectorizer_, self.model_ = vectorizer, model
         self._keep(*model._kept())

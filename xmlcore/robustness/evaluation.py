@@ -102,7 +102,7 @@ def evaluate(
           :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", the number of right labels of the bucket among
           the first k, divided by k, mean over rows (the three buckets add up to P@k of all labels); and "micro R@k",
           the share of all true labels of the bucket that are among the first k of their rows.
-          Of certificates, instead: "certified", the share of rows that no change of L2 norm ``sigma`` can turn.
+          Certificates have "certified" instead: the share of rows whose first label no change of norm ``sigma`` alters.
           With the largest k: "predict_s" and "perturb_s", wall-clock seconds to predict and to perturb all rows,
           without the compilation of kernels.
         - ``value`` (float); nan where there is nothing to measure

@@ -14,7 +14,7 @@ from xmlcore.validation import check_number
 from xmlcore.wording import listed
 
 GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
-CERTIFIED = "certified"  # the measure of certificates: share of rows that no change of a size can turn
+CERTIFIED = "certified"  # measure: share of rows whose first label no change of a size can alter
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
 NORMS = {"2": "L2", "inf": "L∞"}
 
@@ -116,7 +116,7 @@ KINDS = {
     ),
     CERTIFICATE: PerturbationKind(
         None, "Certificate", "any change",
-        "The share of rows whose first label no change of this length can turn: a proof, which no attack can refute. "
+        "The share of rows whose first label no change of this length can alter: a proof, which no attack can refute. "
         "For a PLT of one tree with exact search.",
         _SIZE, "ε = {0:g}", " of length ε = {0:g}", CERTIFICATE, (), lambda options: "", repeats=0,
         default_size="length", makes_negative=False,

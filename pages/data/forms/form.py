@@ -16,7 +16,7 @@ from xmlcore import store
 from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.readers.names import visible
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import Task
 from xmlcore.system import free_bytes
 
@@ -288,6 +288,6 @@ def _started(form, request):
     with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):
         task = request.task if isinstance(request.task, Task) else request.task()
         if files and not task.exists() and not jobs.active(key=task.key):
-            given.give(task.key, files)
+            task_files.put(task.key, files)
     tasks.make_dataset(task, name=request.name, notes=request.notes, files=names)
     return task

@@ -11,7 +11,7 @@ from pages.shared import fields, server
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets.splits import PUBLISHED_SPLIT
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 SPLIT = experiment.KINDS["split"]
 
@@ -97,7 +97,7 @@ def asked(fingerprint: str, way: str, values: dict, notes=()):
             )
         found = (re.search(r"^The test row.* drawn at random with seed (\d+)", note) for note in notes)
         drawn = next(filter(None, found), None)
-        params["files"] = given.described({part: params.pop(part) for part in ("train", "test")})
+        params["files"] = task_files.described({part: params.pop(part) for part in ("train", "test")})
         params["drawn_with"] = None if drawn is None else int(drawn[1])
     return experiment.task("split", {"dataset": fingerprint}, params)
 

@@ -13,7 +13,7 @@ from pages.shared.workspaces import dataset_list
 from xmlcore import datasets, experiment
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
 from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 FILES = ChosenFiles("texts", ("train", "test", "names"), "read_texts")
 ENCODINGS = {
@@ -51,13 +51,13 @@ class ColumnFields:
 def _seen(kind, function, file, **options):
     """Return the columns seen at the beginning of a file and notes on it, or the error of reading it and None."""
     try:
-        return sending.look(f"texts.{kind}", function, file, **options)
+        return sending.preview(f"texts.{kind}", function, file, **options)
     except (ValueError, TypeError, OSError) as error:
         return error, None
 
 
 def holds_texts(train, beginning) -> bool:
-    """Return whether a file has a column of texts, by its beginning, as ``upload.look_at`` returns it."""
+    """Return whether a file has a column of texts, by its beginning, as ``upload.head_of`` returns it."""
     if getattr(beginning, "format", "csv") != "csv":
         return False
     guess, notes = _seen("of the other form", datasets.guess_columns, train)
@@ -221,7 +221,7 @@ def _fields() -> form.Request | None:
     files = {role: file for role, file in (("train", train), ("test", test), ("names", names)) if file is not None}
     params = columns.options | split | {"vectorizer": settings}
     return form.Request(
-        lambda: experiment.task("read_texts", {}, params | {"files": given.described(files)}),
+        lambda: experiment.task("read_texts", {}, params | {"files": task_files.described(files)}),
         files,
         name or dataset_list.file_name(form.names_of(files)),
     )

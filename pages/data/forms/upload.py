@@ -7,8 +7,8 @@ from pages.data.forms.form import ChosenFiles
 from pages.shared import actions, fields, format, sending
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
-from xmlcore.datasets.readers.formats import Look, look
-from xmlcore.experiment.engine import given
+from xmlcore.datasets.readers.formats import FileHead, read_head
+from xmlcore.experiment.engine import task_files
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""
@@ -39,18 +39,18 @@ def _fields(fingerprint) -> form.Request | None:
         "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
         "Repository with the row numbers of a split.",
     )
-    look = look_at(train)
-    if train is not None and texts.holds_texts(train, look):
+    head = head_of(train)
+    if train is not None and texts.holds_texts(train, head):
         st.info(f"{format.plain(train.name)} seems to hold texts. *Upload texts* makes features of their words.")
         actions.button("Read it at Upload texts", key="upload.to_texts", on_click=_to_texts)
-    kind = getattr(look, "format", None)
-    inside = getattr(look, "inside", {})  # names of files, if the training file is an archive of several
+    kind = getattr(head, "format", None)
+    inside = getattr(head, "inside", {})  # names of files, if the training file is an archive of several
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
-            describe_file(look, train, FILES.file("label_file") is not None)
+            describe_file(head, train, FILES.file("label_file") is not None)
         if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
-            labels = choose(look, f"{FILES.key('columns')}.{train.file_id}")
+            labels = choose(head, f"{FILES.key('columns')}.{train.file_id}")
     test = FILES.uploader(
         "test",
         "Test file (optional)",
@@ -84,7 +84,7 @@ def _fields(fingerprint) -> form.Request | None:
         "feature_names": feature_names,
     }
     task, files = reading(train, test, **others, **options)
-    name = name or dataset_list.file_name(form.names_of(files)) or getattr(look, "relation", "")  # of an ARFF file
+    name = name or dataset_list.file_name(form.names_of(files)) or getattr(head, "relation", "")  # of an ARFF file
     return form.Request(task, files, name)
 
 
@@ -93,19 +93,19 @@ def _to_texts():
     FILES.empty()
 
 
-def look_at(file):
+def head_of(file):
     """Return what the beginning of a chosen file says, or the message of an error; None without a file."""
     if file is None:
         return None
     try:
-        return sending.look("rows", look, file)[0]
+        return sending.preview("rows", read_head, file)[0]
     except (ValueError, OSError) as error:
         return error
 
 
 def describe_file(beginning, file, has_label_file: bool) -> None:
     name = format.plain(file.name)
-    if not isinstance(beginning, Look):
+    if not isinstance(beginning, FileHead):
         return  # the message comes when the files are read
     if beginning.inside:
         parts = OF_NUMBERS if "train_rows" in beginning.inside else OF_ROWS
@@ -119,7 +119,7 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
 
 def _about(beginning, has_label_file) -> str:
     """Return what a file is, and that it may need a file with its labels."""
-    sizes, columns, said = beginning.sizes, beginning.columns, beginning.n_said
+    sizes, columns, said = beginning.sizes, beginning.columns, beginning.n_declared
     if sizes is not None and len(sizes) == 3:
         rows, features, labels = sizes
         return f"XMLC text. Its header states {rows:,} rows, {features:,} features and {labels:,} labels."
@@ -139,11 +139,11 @@ def _about(beginning, has_label_file) -> str:
 def choose(beginning, key: str):
     """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``."""
     noun = "attributes" if beginning.format == "arff" else "columns"
-    options = [SAID] * bool(beginning.n_said) + [LAST, FIRST]
+    options = [SAID] * bool(beginning.n_declared) + [LAST, FIRST]
     if beginning.columns and len(beginning.columns) <= MOST_NAMES:
         options += [NAMED] + [LISTED] * (beginning.format == "csv")
-    first = SAID if beginning.n_said else LISTED if beginning.listing else None  # None: the user must say it
-    if beginning.n_likely and not beginning.n_said:
+    first = SAID if beginning.n_declared else LISTED if beginning.listing else None  # None: the user must say it
+    if beginning.n_likely and not beginning.n_declared:
         first = FIRST if beginning.n_likely > 0 else LAST
     left, right = st.columns(2)
     with left:
@@ -187,7 +187,7 @@ def reading(train, test, **options):
     options |= {"train": train, "test": test}
     files = {role: file for role, file in options.items() if hasattr(file, "read")}
     others = {name: value for name, value in options.items() if name not in files and value is not None}
-    return lambda: experiment.task("read", {}, others | {"files": given.described(files)}), files
+    return lambda: experiment.task("read", {}, others | {"files": task_files.described(files)}), files
 
 
 def _options(kind, has_test):

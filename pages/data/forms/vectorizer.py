@@ -11,8 +11,8 @@ from pages.shared.process import turns
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
-from xmlcore.experiment.engine import looks
-from xmlcore.experiment.engine.looks import try_vectorizer
+from xmlcore.experiment.engine import previews
+from xmlcore.experiment.engine.previews import try_vectorizer
 
 FIRST = 1000  # texts that settings are tried on
 TRIED = "texts.tried"  # key of st.session_state: effects by source and settings
@@ -49,7 +49,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     if known != key:
         turns.give_up()
         try:
-            outcome = looks.call(try_vectorizer, params, texts, name="the first documents")
+            outcome = previews.call(try_vectorizer, params, texts, name="the first documents")
         except ValueError as error:
             outcome = form.explain(error, f"On the first {format.count(len(texts), 'document')}:")
         tried[source] = key, outcome

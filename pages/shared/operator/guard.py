@@ -53,7 +53,7 @@ class _Session:
 
     user: str | None = None
     token: str | None = None  # of the workspace that it has opened; None before it may see pages
-    only_looks: bool = False
+    read_only: bool = False
     arriving: int = 0  # bytes of files that are on their way
     given: deque = field(default_factory=lambda: deque(maxlen=_MOST_GIVEN))  # ids of files, as in their addresses
 
@@ -61,7 +61,7 @@ class _Session:
 def let_in(token: str) -> None:
     """Note that the present session may see pages, and the workspace that it has opened."""
     known, who = _remembered(get_script_run_ctx().session_id), accounts.user()
-    known.user, known.token, known.only_looks = None if who is None else who.name, token, workspace.only_looks()
+    known.user, known.token, known.read_only = None if who is None else who.name, token, workspace.read_only()
 
 
 def _remembered(session) -> _Session:
@@ -137,8 +137,8 @@ def _refusal(session, file, known, size) -> tuple[int, str] | None:
     """Return the status and the sentence with which a file is refused; None if it may come."""
     if known.token is None and accounts.needed():
         return 403, "Sign in first."
-    if known.only_looks:
-        return 403, workspace.LOOK_ONLY
+    if known.read_only:
+        return 403, workspace.READ_ONLY
     if size is None:
         return 411, "The length of the file is missing."
     largest, active = limits.largest_file(), runtime.get_instance()

@@ -1,7 +1,7 @@
 """Which workspaces belong to a user who has signed in, and who may open a workspace.
 
 A workspace belongs to the user who opened it first; it has a hash of who that is. Nobody else opens it, also not
-without signing in, but for those who were given its address for looking only.
+without signing in, but for those who were given its read-only address.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ def tokens(user: str) -> list[str]:
 
 
 def admits(token: str) -> bool:
-    """Return whether the present user may open a workspace, or an address for looking only."""
+    """Return whether the present user may open a workspace, or a read-only address."""
     data, who = stored.read(token), accounts.user()
     bound = data.get("user") if isinstance(data, dict) else None
     return bound is None or (who is not None and bound == who.id)

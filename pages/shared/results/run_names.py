@@ -30,7 +30,7 @@ def places(records: list[dict]) -> dict[str, int]:
     return found
 
 
-def looks(records: list[dict], names: dict[str, str]) -> pd.DataFrame:
+def styles(records: list[dict], names: dict[str, str]) -> pd.DataFrame:
     """Return the ``model`` whose colour a run has in figures, and its ``place`` among those of it, by names of runs."""
     place = places(workspace.get("runs"))
     lines = {names[r["key"]]: {"model": style_model(r), "place": place.get(r["key"], 0)} for r in records}

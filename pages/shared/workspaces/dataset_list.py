@@ -8,7 +8,7 @@ from pages.shared.workspaces import workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET, free_dataset_name
 from xmlcore import datasets
 from xmlcore.datasets.readers.sources import telling_name
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 LONGEST_NAME = 80  # characters in the name of a data set
 WITH_XMLCORE = "comes with xmlcore"
@@ -105,7 +105,7 @@ def of_catalog(name: str) -> str:
 # Kinds of tasks, with the source of what they make.
 KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
 
-_GIVEN = re.compile(re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
+_GIVEN = re.compile(re.escape(task_files.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
 
 
 def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={}, notes=()) -> None:  # noqa: B006

@@ -33,7 +33,7 @@ EMPTY = {
     # Results that are not begun again unasked: key -> whether nobody asked for it. See pages.shared.first_results.
     "unasked": {},
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
-    "look": None,  # the token of the address for looking only, once it was asked for
+    "look": None,  # the token of the read-only address, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
     "restored": 0.0,  # when a tab wrote it again after the database was lost, in seconds since 1970
 }

@@ -56,7 +56,7 @@ def remember(title: str, entries: dict, aside: list) -> None:
 def offer() -> None:
     """Say what was removed last, with buttons that bring it back or free its space at once; nothing without any."""
     removal = _last()
-    if removal is not None and not workspace.only_looks():
+    if removal is not None and not workspace.read_only():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.caption(f"Deleted {format.plain(removal.title)}.", width="content")
             actions.button("Undo", key="undo", on_click=undo, type="tertiary", icon=":material/undo:")

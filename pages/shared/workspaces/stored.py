@@ -141,7 +141,7 @@ def remove_visits(now: float | None = None) -> int:
 
 
 def _is_visit(data) -> bool:
-    """Return whether nothing was made in a workspace, or whether an address for looking only shows one that is gone."""
+    """Return whether nothing was made in a workspace, or a read-only address shows one that is gone."""
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)

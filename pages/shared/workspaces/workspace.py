@@ -25,17 +25,17 @@ WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the scrip
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
-ADDRESS = "workspace.address"  # the token in the address: that of the workspace, or one for looking only
-LOOKS = "workspace.looks"  # in a session that only looks: what it has changed for itself
+ADDRESS = "workspace.address"  # the token in the address: that of the workspace, or a read-only one
+OWN_CHANGES = "workspace.looks"  # in a read-only session: what it has changed for itself
 VIEW = "workspace.view"  # in another session: what its tab looks at
 SINCE = "workspace.since"  # likewise: when it was opened, and when it chose what it looks at
 
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
-LOOK_ONLY = "This link is for looking only: it cannot start, change or delete anything."
+READ_ONLY = "This link is read-only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))  # types of which no copy is needed
-_LOCAL = ("dataset", "forms", "widgets", "shown")  # what a session that only looks may change for itself
+_LOCAL = ("dataset", "forms", "widgets", "shown")  # what a read-only session may change for itself
 
 
 def open_workspace() -> None:
@@ -45,12 +45,12 @@ def open_workspace() -> None:
         in_address = st.query_params.get(QUERY, "")
         # A workspace is never made under a token from an address: whoever planted the address could read it.
         well_formed = stored.TOKEN.fullmatch(in_address) is not None
-        known = well_formed and stored.exists(in_address) and _looked_at(in_address) != ""
+        known = well_formed and stored.exists(in_address) and _shown_by(in_address) != ""
         known = known and user_workspaces.admits(in_address)
         token = user_workspaces.chosen(in_address if known else None) or begin()
         st.session_state[ADDRESS] = token
-        st.session_state[WORKSPACE] = _looked_at(token) or token
-        if not only_looks():
+        st.session_state[WORKSPACE] = _shown_by(token) or token
+        if not read_only():
             with stored.changing():
                 data = user_workspaces.bind(token, workspace_records.read(token))
             st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(data), {"": time.time()}
@@ -72,33 +72,33 @@ def address() -> str:
     return st.session_state[ADDRESS]
 
 
-def only_looks() -> bool:
-    """Return whether this session was opened with an address for looking only."""
+def read_only() -> bool:
+    """Return whether this session was opened with a read-only address."""
     return st.session_state[ADDRESS] != st.session_state[WORKSPACE]
 
 
 def refuse_change() -> bool:
-    """Return whether this session only looks; if so, a message says that it cannot do what was asked for."""
-    if only_looks():
-        notify(LOOK_ONLY)
-    return only_looks()
+    """Return whether this session is read-only; if so, a message says that it cannot do what was asked for."""
+    if read_only():
+        notify(READ_ONLY)
+    return read_only()
 
 
-def look_token() -> str:
-    """Return the token of the workspace's address for looking only; it is made when it is asked for first."""
+def read_only_token() -> str:
+    """Return the token of the workspace's read-only address; it is made when it is asked for first."""
     made = get("look")
     if made is None:
         made = secrets.token_hex(16)
-        _let_look(made)
+        _let_read(made)
         update(look=made)
     return made
 
 
-def _let_look(address):
+def _let_read(address):
     stored.write(address, {"version": workspace_records.VERSION, "look_of": token()})
 
 
-def _looked_at(token) -> str | None:
+def _shown_by(token) -> str | None:
     data = stored.read(token)
     shown = data.get("look_of") if isinstance(data, dict) else None
     if not isinstance(shown, str):
@@ -121,8 +121,8 @@ def update(change=None, /, **fields) -> None:
         if change is not None:
             change(data)
         data.update(fields)
-        if only_looks():
-            st.session_state[LOOKS] = {name: data[name] for name in _LOCAL}
+        if read_only():
+            st.session_state[OWN_CHANGES] = {name: data[name] for name in _LOCAL}
             data = _current()
         else:
             tab_view.note(before, data, st.session_state[SINCE], time.time())
@@ -188,8 +188,8 @@ def begin() -> str:
 def _current() -> dict:
     """Read the workspace of this session, which is written again if it is lost."""
     data, before = workspace_records.read(token()), st.session_state.get(SNAPSHOT)
-    if only_looks():
-        own = deepcopy(st.session_state.get(LOOKS, {}))
+    if read_only():
+        own = deepcopy(st.session_state.get(OWN_CHANGES, {}))
         if data is None:
             return deepcopy(workspace_records.EMPTY)
         if own:
@@ -214,7 +214,7 @@ def _restored(data, before) -> dict:
         data["look"], data["unasked"] = data["look"] or before["look"], before["unasked"] | data["unasked"]
     stored.write(token(), data)
     if data["look"]:
-        _let_look(data["look"])
+        _let_read(data["look"])
     return data
 
 

@@ -18,7 +18,7 @@ from tests.pages.making import use
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, figures, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, splits
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.metrics.buckets import label_buckets
 
 HEADERS = ("How often does a label occur?", "How large is it?")
@@ -148,7 +148,7 @@ def split(data, way, values, notes=()):
             file.name = "numbers.txt"
     task = split_form.asked(datasets.save_dataset(data), way, values, notes)
     files = {part: file for part, file in values.items() if isinstance(file, io.BytesIO)}
-    given.give(task.key, files)
+    task_files.put(task.key, files)
     experiment.keep(task)
     return datasets.load_saved(task.load().dataset)
 

@@ -9,7 +9,7 @@ from pages.shared import sending
 from pages.shared.workspaces import dataset_list
 from xmlcore import datasets, experiment, store, system
 from xmlcore.datasets import DatasetFormatError
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.kinds.prepare import MadeDataset
 
 
@@ -27,7 +27,7 @@ def read(train, test=None, **options):
     """Read files as a worker does; return the fingerprint of the data set and notes as pages show them."""
     make_task, files = upload.reading(train, test, **options)
     task = make_task()
-    given.give(task.key, files)
+    task_files.put(task.key, files)
     experiment.keep(task)
     result = task.load()
     return result.dataset, [said(note, files) for note in result.notes]
@@ -116,7 +116,7 @@ def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
     assert any("became 3 features" in note for note in notes)
     notes = read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), test_size=0.5)[1]
     assert any(note.endswith("Do ids start at 1?") for note in notes)
-    monkeypatch.setattr(given, "MAX_TEXT", 20)
+    monkeypatch.setattr(task_files, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
         read(file("mine.txt", FRUIT))
     message = said(caught.value, {})

@@ -40,7 +40,7 @@ def page(ready, key):
     return ready.go("robustness").until(measured)
 
 
-LOOKS = pd.DataFrame({"model": "PLT", "place": 0}, ["A", "B", "C"])
+STYLES = pd.DataFrame({"model": "PLT", "place": 0}, ["A", "B", "C"])
 
 
 def measured_shares(n_rows, levels, *shares):
@@ -81,7 +81,7 @@ def test_the_paper_s_noise_is_measured_and_told(page):
 def under_noise(results, levels=(0.25, 0.5)):
     """Results as the page compares them under Gaussian noise."""
     settings = types.SimpleNamespace(levels=list(levels), kind="gaussian", options={"support": "all"})
-    return measured_runs.UnderNoise(results, LOOKS, settings, "files")
+    return measured_runs.UnderNoise(results, STYLES, settings, "files")
 
 
 @pytest.mark.parametrize(("n_rows", "level"), [(150, 1.0), (200_000, 0.5)])

@@ -71,9 +71,9 @@ def test_a_workspace_is_of_who_opened_it_first_others_may_look(own_cache, sign_i
     assert stored.read(old)["user"] == BOB.id
     sign_in(ANN)
     work()
-    look = workspace.look_token()
+    look = workspace.read_only_token()
     assert sign_in(BOB, look) == look
-    assert workspace.only_looks() and workspace.get("known")["f1f1f1f1"]["name"] == "mine"
+    assert workspace.read_only() and workspace.get("known")["f1f1f1f1"]["name"] == "mine"
 
 
 def test_who_comes_without_an_address_gets_the_last_workspace(own_cache, sign_in, monkeypatch):

@@ -124,7 +124,7 @@ def test_a_link_for_looking_only_has_no_form(ready):
     train(ready)
     page = Session(ready.look_only())
     said = page.go("train").text()
-    assert said.count(workspace.LOOK_ONLY) == 1 and not any("submit" in (b.key or "") for b in page.at.button)
+    assert said.count(workspace.READ_ONLY) == 1 and not any("submit" in (b.key or "") for b in page.at.button)
 
 
 @pytest.mark.parametrize(("name", "model"), [("trees", "LdSM"), ("sampling", "DoubleSampling")])

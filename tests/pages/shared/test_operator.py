@@ -102,7 +102,7 @@ def test_a_file_is_taken_only_where_its_session_asked_for_it(session):
     assert put("a", 10) == 200 and put("made-up", 10) == 403
     assert put("a", 10, session="unknown") == 200  # Streamlit refuses it
     assert put("a", 10, **{"transfer-encoding": "chunked"}) == put("a", "x") == 411  # its length would not count
-    guard._sessions["s"].only_looks = True
+    guard._sessions["s"].read_only = True
     assert put("a", 10) == 403
 
 

@@ -14,7 +14,7 @@ from pages.shared.workspaces import result_list, workspace
 from tests.pages.making import damage, fields_of, said_plainly, written
 from xmlcore import experiment, store
 from xmlcore.datasets import load_saved
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.jobs import Plan
 
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
@@ -158,7 +158,7 @@ def test_a_job_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
 @pytest.mark.parametrize("is_over", [False, True])
 def test_looks_that_come_by_themselves_draw_the_page_once(monkeypatch, is_over):
     happened, looks = [], []
-    monkeypatch.setattr(jobs, "seconds_between_looks", lambda: 1.0)
+    monkeypatch.setattr(jobs, "poll_seconds", lambda: 1.0)
     monkeypatch.setattr(frame.st, "fragment", lambda look, run_every: looks.append(look) or look)
     monkeypatch.setattr(frame.st, "session_state", {})
     monkeypatch.setattr(frame.st, "empty", lambda: "place")
@@ -220,14 +220,14 @@ def test_files_of_a_stopped_job_stay_while_another_needs_them(monkeypatch, own_c
     listed = {"jobs": [record], "wanted": None}
     queue = SimpleNamespace(jobs=lambda owner=None: [others, mine] if owner is None else [], get=lambda job_id: mine)
     monkeypatch.setattr(job_queue, "queue", lambda: queue)
-    monkeypatch.setattr(workspace, "only_looks", lambda: False)
+    monkeypatch.setattr(workspace, "read_only", lambda: False)
     monkeypatch.setattr(workspace, "token", lambda: "me")
     monkeypatch.setattr(workspace, "get", listed.get)
     monkeypatch.setattr(workspace, "notify", lambda text: None)
     monkeypatch.setattr(jobs, "dismiss", lambda job_id: listed.update(jobs=[]))
-    given.give(mine.key, {"train": io.BytesIO(b"1 1 1")})
+    task_files.put(mine.key, {"train": io.BytesIO(b"1 1 1")})
     tasks.collect()
-    assert given._folder(mine.key).exists() == needed
+    assert task_files._folder(mine.key).exists() == needed
 
 
 @pytest.mark.parametrize(("sessions", "seconds"), [(1, 1.0), (5, 1.0), (10, 2.0), (100, 4.0)])
@@ -237,4 +237,4 @@ def test_progress_is_looked_up_less_often_with_many_sessions(monkeypatch, sessio
         for active, n in ((True, sessions), (False, 50))
     )
     monkeypatch.setattr(job_queue, "queue", lambda: SimpleNamespace(jobs=lambda: running + ended))
-    assert jobs.seconds_between_looks() == seconds
+    assert jobs.poll_seconds() == seconds

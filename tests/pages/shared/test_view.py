@@ -1,4 +1,4 @@
-"""The view in the address, and addresses for looking only."""
+"""The view in the address, and read-only addresses."""
 
 import re
 
@@ -84,14 +84,14 @@ def test_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
     assert "train.OneVsRest.submit" not in keys and not [key for key in keys if key.startswith("train.name")]
     said = looking.text()
     assert "OneVsRest ranks" in said.replace("**", "")
-    assert len(looking.at.selectbox(key="train.shown").options) == 2 and said.count(workspace.LOOK_ONLY) == 1
+    assert len(looking.at.selectbox(key="train.shown").options) == 2 and said.count(workspace.READ_ONLY) == 1
     assert not [field.label for field in looking.at.number_input if field.label in ("C", "Epochs")]
     assert "**Test row 3**" in looking.set("train.row", 3).text(), "it may look at what it likes"
     assert written(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
     for page, key in (("features", "features.begin"), ("explain", "explain.measure")):
         button = looking.go(page).at.button(key=key)
-        assert button.disabled and button.help == workspace.LOOK_ONLY, key
+        assert button.disabled and button.help == workspace.READ_ONLY, key
         button._value = True  # as in a forged message
         looking.run()
         assert written(two_runs) == before and len(server.jobs()) == n_jobs, key

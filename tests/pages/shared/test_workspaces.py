@@ -46,7 +46,7 @@ def test_a_workspace_is_found_by_its_address_which_is_no_path(token, monkeypatch
 
 def test_who_only_looks_cannot_write_the_workspace(token, monkeypatch):
     dataset_list.add_dataset("f1f1f1f1", "one", "upload", use=True)
-    look = workspace.look_token()
+    look = workspace.read_only_token()
     before = Row(token).read()
     tab(monkeypatch, look)
     for act in (
@@ -257,7 +257,7 @@ def test_a_decision_goes_and_comes_back_with_its_result(tabs):
 
 
 def test_looking_only_leaves_a_data_set_that_was_removed(tabs, monkeypatch):
-    looks = tab(monkeypatch, workspace.look_token())
+    looks = tab(monkeypatch, workspace.read_only_token())
     workspace.update(dataset="f2f2f2f2")
     tabs(1)
     removed.remove("datasets", ["f2f2f2f2"], "two")
@@ -282,7 +282,7 @@ def test_the_data_set_in_use_stays_in_a_workspace_begun_anew(tabs):
 
 
 def test_a_lost_workspace_is_written_again_from_every_tab(tabs, monkeypatch):
-    look, seen = workspace.look_token(), tabs(2)
+    look, seen = workspace.read_only_token(), tabs(2)
     result_list.add_result("train", run(NEW, asked=2.0))
     dataset_list.add_dataset("f3f3f3f3", "three", "upload", use=False)
     job = dict.fromkeys(("id", "key", "fingerprint", "title"), NEWER) | {"kind": "train", "inputs": {}, "params": {}}
@@ -298,7 +298,7 @@ def test_a_lost_workspace_is_written_again_from_every_tab(tabs, monkeypatch):
     assert "f3f3f3f3" in workspace.get("known") and workspace.get("jobs") == [job]
     assert workspace.get("unasked") == {NEWER: True}
     tab(monkeypatch, look)
-    assert workspace.only_looks() and workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2", "f3f3f3f3"}
+    assert workspace.read_only() and workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2", "f3f3f3f3"}
 
 
 DAY = 24 * 3600

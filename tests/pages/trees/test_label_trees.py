@@ -56,7 +56,7 @@ def test_the_answer_and_the_drawing_have_the_whole_label_tree(page, tree, key):
     hover = next(about for v, about in bars["customdata"] if v == node)
     assert f"topic *{below[counts[below].argmax()]}* and others, {below.size} labels" in hover
     walk_to(page, tree.leaf_of_label[3])
-    outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if shape["name"] == "Node looked at"]
+    outlined = [shape for shape in figure(page, "Label tree")["layout"]["shapes"] if shape["name"] == "Selected node"]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 

@@ -120,59 +120,59 @@ def recognised(text, source: NamedSource) -> str:
 
 
 @dataclass(frozen=True)
-class Look:
+class FileHead:
     """A file as its beginning describes it; of an archive, its training rows."""
 
     format: str
     sizes: tuple[int, ...] | None = None  # of an XMLC header: rows, features and, if they are in this file, labels
     columns: list[str] | None = None  # names, or numbers from 1, of all features and labels
     n_likely: int = 0  # columns at the beginning, or at the end if negative, that seem to be labels
-    n_said: int = 0  # the same, as the file itself says it
+    n_declared: int = 0  # the same, as the file itself says it
     listing: str | None = None  # column that seems to list the labels of each row
     relation: str = ""  # what that of an ARFF file says of its data
     inside: dict[str, str] = field(default_factory=dict)  # names of an archive's files, see :func:`archived.roles`
 
 
-def look(given, name: str | None = None) -> Look:
+def read_head(given, name: str | None = None) -> FileHead:
     """Return what the beginning of a file says; of an archive, that of its training rows."""
     source = NamedSource(given, name)
     inside, content = archived.beginning(source, _HEAD + 1)
     if inside:
-        return replace(look(content, inside["train"]), inside=inside)
+        return replace(read_head(content, inside["train"]), inside=inside)
     text = source.head(_HEAD)
     if bytes(text[:6]).startswith(npz.MAGIC):
-        return Look("npz")
+        return FileHead("npz")
     format = recognised(text, source)
     if format == "csv":
-        return _look_at_table(text, source)
+        return _head_of_table(text, source)
     if format == "arff":
-        return _look_at_arff(text, source)
+        return _head_of_arff(text, source)
     if format != "auto":  # that is XMLC or svmlight
-        return Look(format)
+        return FileHead(format)
     sizes = xmlc.sizes_in_header(text, source)
-    return Look("svmlight") if sizes is None else Look("xmlc", sizes)
+    return FileHead("svmlight") if sizes is None else FileHead("xmlc", sizes)
 
 
-def _look_at_table(text, source):
+def _head_of_table(text, source):
     form = table.form_of(text, source)
     first = int(table.has_index(form))
     ahead, last = table.binary_ends(form, first)
     columns = form.names[first:] if form.names else [str(i + 1) for i in range(form.n_columns - first)]
     likely = -last if last >= ahead else ahead
-    return Look("csv", columns=columns, n_likely=likely, listing=None if likely else table.likely_listing(form))
+    return FileHead("csv", columns=columns, n_likely=likely, listing=None if likely else table.likely_listing(form))
 
 
-def _look_at_arff(text, source):
+def _head_of_arff(text, source):
     try:
         header = arff_header.read_header(text, source)
     except DatasetFormatError:
-        return Look("arff")  # too long for the beginning, or wrong, which is said when the file is read
+        return FileHead("arff")  # too long for the beginning, or wrong, which is said when the file is read
     ahead, last = arff.binary_ends(header)
     likely, said = -last if last >= ahead else ahead, arff.said_by(header)
     # The part of the relation that names the data: without MEKA's options and the filters of Weka.
     name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", header.relation)[0].strip())
     name = "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name
-    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=name)
+    return FileHead("arff", columns=header.names, n_likely=likely, n_declared=said, relation=name)
 
 
 def warm_up() -> None:

@@ -125,10 +125,10 @@ def guess_columns(
     ValueError
         An argument is not one of the allowed values.
     """
-    return look(NamedSource(source, name), Asked(format, encoding, delimiter, quoted, header))[0]
+    return guess_with_values(NamedSource(source, name), Asked(format, encoding, delimiter, quoted, header))[0]
 
 
-def look(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
+def guess_with_values(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
     """Return a guess, and the values of each column in the first rows."""
     if asked.format not in ("auto", *FORMATS):
         raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {asked.format!r:.200}")
@@ -138,10 +138,10 @@ def look(source: NamedSource, asked: Asked) -> tuple[Guess, dict[str, list]]:
         form = RecordForm("lines", ("1",), header=False, delimiter="\n", quoted=False, encoding=asked.encoding)
         guess, values = _guess(form, [])
         return replace(guess, text="1"), values
-    return _guess(*(_look_at_folder(source, asked) or _look_at_parquet(source, asked) or _look_at_text(source, asked)))
+    return _guess(*(_sample_folder(source, asked) or _sample_parquet(source, asked) or _sample_text(source, asked)))
 
 
-def _look_at_folder(source, asked):
+def _sample_folder(source, asked):
     """Return the form and the first documents of a folder or an archive; None for others."""
     if asked.format not in ("auto", "folder"):
         return None
@@ -154,7 +154,7 @@ def _look_at_folder(source, asked):
     return None
 
 
-def _look_at_parquet(source, asked):
+def _sample_parquet(source, asked):
     if asked.format != "parquet" and not (asked.format == "auto" and source.begins_with(b"PAR1")):
         return None
     with records.open_parquet(source) as file:
@@ -163,7 +163,7 @@ def _look_at_parquet(source, asked):
     return form, _first(source, form)
 
 
-def _look_at_text(source, asked):
+def _sample_text(source, asked):
     format, encoding = asked.format, asked.encoding
     try:
         text, is_whole = _head(source, encoding)

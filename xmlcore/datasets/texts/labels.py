@@ -7,7 +7,7 @@ from xmlcore.datasets.errors import RecordPlace
 from xmlcore.datasets.readers.label_cells import NO, YES, LabelCells, distinct_names, uris_in
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.datasets.texts import records
-from xmlcore.datasets.texts.guess import Asked, look
+from xmlcore.datasets.texts.guess import Asked, guess_with_values
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
@@ -130,7 +130,7 @@ def read_vocabulary(
         A URI occurs more than once (its first name counts), or has no name (and keeps its URI).
     """
     named = NamedSource(source, name)
-    guess, _ = look(named, Asked(encoding=encoding))
+    guess, _ = guess_with_values(named, Asked(encoding=encoding))
     if guess.format not in ("csv", "tsv"):
         raise named.error(f"it is no vocabulary, but {guess.format}", _REMEDY)
     columns = _columns(guess, language, named)

@@ -13,7 +13,7 @@ from xmlcore.datasets.readers.label_cells import (
     keys_of,
 )
 from xmlcore.datasets.readers.sources import NamedSource
-from xmlcore.datasets.texts.guess import ANNIF_LABELS, Asked, as_cells, look
+from xmlcore.datasets.texts.guess import ANNIF_LABELS, Asked, as_cells, guess_with_values
 from xmlcore.datasets.texts.labels import LabelReader, of_many, read_vocabulary
 from xmlcore.datasets.texts.records import records, warn_of_files_left_out
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -129,13 +129,13 @@ def read_like(
         allowed = ", ".join(map(repr, ("auto", *SEPARATORS, LISTS, URIS, NONE)))
         raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     source = NamedSource(source, name, max_bytes)
-    looked = look(source, Asked(format, encoding, delimiter, quoted, header))
-    return _read(source, looked, text, labels, separator, names, max_documents, to_progress(progress), like)
+    guessed = guess_with_values(source, Asked(format, encoding, delimiter, quoted, header))
+    return _read(source, guessed, text, labels, separator, names, max_documents, to_progress(progress), like)
 
 
-def _read(source, looked, text, labels, separator, names, max_documents, progress, like=None):
+def _read(source, guessed, text, labels, separator, names, max_documents, progress, like=None):
     """Return what :func:`read_like` does, of a file whose form and first values are known."""
-    guess, values = looked
+    guess, values = guessed
     text_columns, label_columns = _chosen(guess, text, labels, source)
     cells = [cell for column in label_columns for cell in as_cells(values[column])]
     before = like.cells[0] if like is not None and like.cells else None
@@ -172,12 +172,12 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
     An id is "" where the cell is empty. The column of the texts is guessed if ``text`` is None.
     """
     named = NamedSource(source, max_bytes=max_bytes)
-    looked = look(named, Asked(format, encoding))
-    guess = looked[0]
+    guessed = guess_with_values(named, Asked(format, encoding))
+    guess = guessed[0]
     text = guess.text if text is None else text
     ids = guess.ids_beside(text)
     with warnings_of_data() as warned:
-        texts, lists, _ = _read(named, looked, text, ids, None, None, None, to_progress(progress))
+        texts, lists, _ = _read(named, guessed, text, ids, None, None, None, to_progress(progress))
     for message in warned:
         warn(message.replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]

@@ -33,7 +33,7 @@ from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key, library_versions, plain
 from xmlcore.datasets import in_use_or_saved, load_saved
 from xmlcore.experiment.catalog import with_settings
-from xmlcore.experiment.engine import given, times
+from xmlcore.experiment.engine import task_files, times
 from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import Progress, silent
@@ -51,7 +51,7 @@ SHORT = 1e8  # values; a task that reads no more is short: some seconds
 BYTES_OF_VALUE = 8  # in the file of a data set
 LAST_STEP = ("Saving", 1.0)  # as what is done stands when the result of a task is kept
 PHASE = "Waiting for another process that computes the same"
-LOOK_AGAIN = 0.2  # seconds between two looks whether the other process has ended
+POLL_SECONDS = 0.2  # seconds between two looks whether the other process has ended
 
 Files = dict[str, Callable[[Path], None]]
 
@@ -384,14 +384,14 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
         else:
             if not again:
                 return task.key
-    with turn(task.key, progress) as waited:
+    with computing(task.key, progress) as waited:
         if waited and not again and task.exists():
-            given.drop(task.key)  # the other process has read its own copy of files that were given
+            task_files.drop(task.key)  # the other process has read its own copy of files that were given
         else:
             try:
                 _run_and_keep(task, progress, again, {} if note is None else {"note": note})
             finally:  # a process that is killed leaves files that were given to it for the next run
-                given.done(task.key)
+                task_files.done(task.key)
     return task.key
 
 
@@ -431,21 +431,21 @@ def as_plain(result) -> dict:
 
 
 @contextlib.contextmanager
-def turn(key: str, progress: Progress):
+def computing(key: str, progress: Progress):
     """Keep other processes from computing the result with a key; wait until no other process computes it."""
     waited, hold = False, None
     while hold is None:
         try:
             hold = holders.take(database(), f"turn/{key}", elsewhere=False)
-        except OSError:  # where no turn can be noted, as on a full disk, all compute
+        except OSError:  # where no hold can be written, as on a full disk, all compute
             break
         if hold is None:
             waited = True
             progress(PHASE, 0.0)
-            time.sleep(LOOK_AGAIN)
+            time.sleep(POLL_SECONDS)
     try:
         yield waited
     finally:
-        with contextlib.suppress(OSError):  # the turn ends with the process
+        with contextlib.suppress(OSError):  # the hold ends with the process
             if hold is not None:
                 hold.release()

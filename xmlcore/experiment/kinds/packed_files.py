@@ -5,7 +5,7 @@ from pathlib import Path
 
 from xmlcore import archives, store
 from xmlcore.datasets import in_use_or_saved
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import Task, load, register, task
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, told
@@ -90,7 +90,7 @@ class OpenModel(Task):
     doing = "Opening a model from a file"
     can_be_made_again = False
 
-    PARAMETERS = (Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("model",)),)
+    PARAMETERS = (Parameter("files", "File", "See ``task_files.described``.", "files", REQUIRED, options=("model",)),)
 
     def dataset_name(self):
         return "a model from a file"
@@ -104,7 +104,7 @@ class OpenModel(Task):
         return Work(self.kind, n_bytes, 4 * n_bytes)
 
     def run(self, progress=silent, files=None):
-        with given.taken(self.key, ("model",)) as paths:
+        with task_files.taken(self.key, ("model",)) as paths:
             progress("Reading the model", 0.0)
             with open(paths["model"], "rb") as file:  # not by its path, which messages would name
                 packed = read_packed(file)

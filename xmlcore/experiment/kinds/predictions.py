@@ -21,7 +21,7 @@ from xmlcore.datasets import (
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.texts.reading import texts_with_ids
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Task, load, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.decide import DECISION, deciding
@@ -73,7 +73,7 @@ class Predictions:
     ranking: Ranking  # the first k labels of each row
     missing: Any  # features of the model that the file has no column for
     unknown: list  # names of columns that are no features of the model
-    notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.given.NAME` does.
+    notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.task_files.NAME` does.
     beginnings: list | None = None  # the first characters of each text, if the file has texts
     unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
     decided: Decided | None = None  # None in predictions of version 1
@@ -195,7 +195,7 @@ class _OfFile(Task):
     on_cluster = False  # the file is here
 
     PARAMETERS = (
-        Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=("rows",)),
+        Parameter("files", "File", "See ``task_files.described``.", "files", REQUIRED, options=("rows",)),
         Parameter("k", "k", "Labels predicted for each row.", "int", 5, minimum=1),
         Parameter("of", "Kind", "What the file has.", "choice", ROWS, options=(ROWS, TEXTS, LINES)),
         Parameter("first_index", "First id", "Smallest id in XMLC or svmlight.", "int", 0, minimum=0, maximum=1),
@@ -228,7 +228,7 @@ class _OfFile(Task):
         model = self.model(progress)
         if self.params["again"] is None:
             reader = self._rows if self.params["of"] == ROWS else self._texts
-            with given.taken(self.key, ("rows",)) as paths:
+            with task_files.taken(self.key, ("rows",)) as paths:
                 X, texts, kept, notes = reader(paths["rows"], model, progress)
         else:
             X, texts, kept, notes = self._again(model, progress)
@@ -259,7 +259,7 @@ class _OfFile(Task):
     def _rows(self, path, model, progress):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
         of_file("", 0.0)
-        options = {"first_index": self.params["first_index"], "max_bytes": given.MAX_TEXT, "progress": of_file}
+        options = {"first_index": self.params["first_index"], "max_bytes": task_files.MAX_TEXT, "progress": of_file}
         names = model.feature_names, model.label_names
         with warnings_of_data() as notes:
             rows = read_new_rows(path, model.n_features, *names, **options)
@@ -272,7 +272,7 @@ class _OfFile(Task):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the texts")
         of_file("", 0.0)
         of_lines = self.params["of"] == LINES
-        options = {"format": LINES if of_lines else "auto", "max_bytes": given.MAX_TEXT, "progress": of_file}
+        options = {"format": LINES if of_lines else "auto", "max_bytes": task_files.MAX_TEXT, "progress": of_file}
         with warnings_of_data() as notes:
             texts, ids = texts_with_ids(path, self.params["text"], **options)
         X = self._features(texts, model, progress)

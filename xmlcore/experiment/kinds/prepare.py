@@ -9,7 +9,7 @@ from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic, prepare, save_dat
 from xmlcore.datasets.registry.catalog import entry, made_from
 from xmlcore.datasets.splits import check_folds, count_test_rows
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import DATASETS, Task, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.parameters import REQUIRED, Parameter, filled
@@ -24,7 +24,7 @@ class MadeDataset:
     """A data set that a task has made or read, and that is kept."""
 
     dataset: str  # its fingerprint
-    notes: list = field(default_factory=list)  # from files: they name these as given.NAME does
+    notes: list = field(default_factory=list)  # from files: they name these as task_files.NAME does
     name: str = ""
     # numbers of rows and labels, where the task tells them
     n_train: int | None = None
@@ -175,7 +175,7 @@ class SplitAgain(MakesDataset):
 
     A way has the parameters in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
     :func:`xmlcore.datasets.split_again`. ``"unseen"``: leave out test rows that occur in training. ``"file"``: by row
-    numbers in the files ``train`` and ``test``, given by :func:`xmlcore.experiment.engine.given.give`; ``column`` and
+    numbers in the files ``train`` and ``test`` of :func:`xmlcore.experiment.engine.task_files.put`; ``column`` and
     ``first`` as for :func:`xmlcore.datasets.read_row_numbers`. ``drawn_with`` is the seed with which the test rows were
     drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
     """
@@ -201,7 +201,7 @@ class SplitAgain(MakesDataset):
         RANDOM_STATE,
         Parameter("n_folds", "Folds", "Equal parts of the rows.", "int", 5, minimum=2, offered=(2, 100)),
         Parameter("fold", "Test fold", "Its rows are the test rows.", "int", 0, minimum=0, details="From 0."),
-        Parameter("files", "Files", "See ``given.described``.", "files", {}, options=("train", "test")),
+        Parameter("files", "Files", "See ``task_files.described``.", "files", {}, options=("train", "test")),
         Parameter(
             "column", "Split", "The column of the files.", "int", 0, minimum=0, offered=(0, 999), details="From 0."
         ),
@@ -235,7 +235,7 @@ class SplitAgain(MakesDataset):
 
     def run(self, progress=silent, files=None):
         by_file = self.params["way"] == "file"
-        with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
+        with task_files.taken(self.key, ("train", "test") if by_file else ()) as paths:
             data = self.dataset(progress)
             progress("Choosing rows", 0.0)
             made = self._split(data, paths)

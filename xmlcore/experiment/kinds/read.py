@@ -7,7 +7,7 @@ from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, sa
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import all_visible
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.prepare import MakesDataset
@@ -50,21 +50,21 @@ class ReadsFiles(MakesDataset):
 class Read(ReadsFiles):
     """Read files into a data set, and keep it. No inputs.
 
-    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_dataset`. The files are given to
-    the task by :func:`xmlcore.experiment.engine.given.give` and removed when they have been read. Their names are not
-    kept.
+    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_dataset`. The files come
+    from :func:`xmlcore.experiment.engine.task_files.put` and are removed when they have been read. Their names are
+    not kept.
     """
 
     kind, folder = "read", "readings"
 
     PARAMETERS = (
-        Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=FILES),
+        Parameter("files", "Files", "See ``task_files.described``.", "files", REQUIRED, options=FILES),
         *passed("read_dataset", OPTIONS),
         *SPLIT,
     )
 
     def run(self, progress=silent, files=None):
-        with given.taken(self.key, self.params["files"]) as sources:
+        with task_files.taken(self.key, self.params["files"]) as sources:
             arguments = {name: value for name, value in self.params.items() if name != "files"} | sources
             data, notes = read_noted(read_dataset, arguments, progress)
         progress("Saving", 0.0)
@@ -74,7 +74,7 @@ class Read(ReadsFiles):
 def read_noted(reader, arguments, progress):
     """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
     with _lock, warnings_of_data() as warned:
-        data = reader(**arguments, name="uploaded data", max_bytes=given.MAX_TEXT, progress=progress)
+        data = reader(**arguments, name="uploaded data", max_bytes=task_files.MAX_TEXT, progress=progress)
     for noun, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
             raise ValueError(
@@ -112,7 +112,7 @@ class ReadTexts(ReadsFiles):
     memory = 8
 
     PARAMETERS = (
-        Parameter("files", "Files", "See ``given.described``.", "files", REQUIRED, options=TEXT_FILES),
+        Parameter("files", "Files", "See ``task_files.described``.", "files", REQUIRED, options=TEXT_FILES),
         VECTORIZER,
         *passed("read_text_dataset", TEXT_OPTIONS),
         *SPLIT,
@@ -129,7 +129,7 @@ class ReadTexts(ReadsFiles):
                 began.append(time.perf_counter())
             progress(phase, fraction, detail)
 
-        with given.taken(self.key, self.params["files"]) as sources:
+        with task_files.taken(self.key, self.params["files"]) as sources:
             options = {name: value for name, value in self.params.items() if name != "files"}
             options["vectorizer"] = vectorizer_of(self.params["vectorizer"])
             data, notes = read_noted(read_text_dataset, options | sources, watched)

@@ -96,8 +96,8 @@ def sampling_study(
     Notes
     -----
     If a training fails with ValueError or MemoryError, ``sweep["failed"]`` has the reason, and the other values are
-    still measured. Trainings take turns: all values with one seed, then all with the next. Other programs hardly change
-    ``cpu_s``; other threads of this process add to it. Test rows are predicted in blocks, whose memory
+    still measured. Trainings are interleaved: all values with one seed, then all with the next. Other programs hardly
+    change ``cpu_s``; other threads of this process add to it. Test rows are predicted in blocks, whose memory
     :func:`candidate_bytes` estimates.
     """
     progress = to_progress(progress)

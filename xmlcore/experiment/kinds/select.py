@@ -16,7 +16,7 @@ from xmlcore.experiment.engine.task import Task, as_plain, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.base import Estimator
-from xmlcore.models.compiling import COMPILING, turn
+from xmlcore.models.compiling import COMPILING, compile_lock
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Dataset
 from xmlcore.validation import check_dataset, check_known
@@ -157,7 +157,8 @@ def warm_up_selector(method: str, params: dict) -> float:
     small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8, "n_scored_rows": 8}
     # The piece "FALS" has all selections, see experiment/warm_up.py.
     # Other rows may allow settings that these do not, such as five layers: the selection itself will tell.
-    with turn("FALS"), warnings.catch_warnings(action="ignore"), contextlib.suppress(ValueError, FloatingPointError):
+    errors = ValueError, FloatingPointError
+    with compile_lock("FALS"), warnings.catch_warnings(action="ignore"), contextlib.suppress(*errors):
         selector(method, params | {name: value for name, value in small.items() if params.get(name) is not None}).fit(
             X, Y
         )

@@ -76,7 +76,7 @@ class Run:
         """The place of the trial whose settings were chosen, where C is adapted to all rows; None without trials."""
         if not self.trials:
             return None
-        # The last sample decides. Of scalings that trees take in turns the first was chosen.
+        # The last sample decides. Of alternating scalings the first was chosen.
         wanted = {name: str(value).split("+")[0] for name, value in self.chosen.items() if name != "C"}
         wanted |= {name: str(value) for line in self.trials[-1:] for name, value in line.items() if name in SAMPLE}
         alike = [

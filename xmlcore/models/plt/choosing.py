@@ -190,7 +190,7 @@ def choose(
     scalings = possible_scalings(X, weights) if given == AUTO else scalings_of(given)[:1]
     shape = shapes[0] if len(shapes) == 1 else {}
     scaling = {"normalize": IDF if quality == FAST and IDF in scalings else scalings[0]}
-    fixed = _in_turns(untried_settings(settings | shape | scaling, quality), given, scalings, quality, n_labels)
+    fixed = _alternating(untried_settings(settings | shape | scaling, quality), given, scalings, quality, n_labels)
     untried = Choice(fixed, [], FAST_CUT if quality == FAST and fixed["loss"] == "squared_hinge" else 0.5)
     values_are_open = len(scalings) > 1 or AUTO in (settings["loss"], settings["C"])
     if quality == FAST or n_rows < RULE.least_rows or not (values_are_open or len(shapes) > 1):
@@ -219,10 +219,10 @@ def choose(
         cuts = cut, of_labels.cut(chosen, at_C=True)
         cut = math.sqrt(math.prod(cuts)) or max(cuts)
     progress(CHOOSING, 1.0, f"{len(trials.made)} trials")
-    return Choice(_in_turns(chosen, given, scalings, quality, n_labels), trials.made, cut or 0.5)
+    return Choice(_alternating(chosen, given, scalings, quality, n_labels), trials.made, cut or 0.5)
 
 
-def _in_turns(chosen: dict, given: str | None, scalings: list, quality: str, n_labels: int) -> dict:
+def _alternating(chosen: dict, given: str | None, scalings: list, quality: str, n_labels: int) -> dict:
     """Return settings with the scalings of all trees, the one that was chosen first."""
     if given != AUTO:
         return chosen | {"normalize": given}

@@ -146,12 +146,12 @@ class PLT(LinearModel):
         warn_equal_trees(self, n_trees)
         numbers = range(n_trees) if self._only_tree is None else (self._only_tree,)
         scalings = scalings_of(choice.settings["normalize"])
-        turns = [scalings[number % len(scalings)] for number in numbers]
+        scaling_of = [scalings[number % len(scalings)] for number in numbers]
         rows = {
-            scaling: RowsOfTree.of(X if scaling == turns[-1] else X.copy(), Y, scaling, weights, boosts, n_clean)
-            for scaling in sorted(set(turns), key=lambda scaling: scaling == turns[-1])  # the last one needs no copy
+            scaling: RowsOfTree.of(X if scaling == scaling_of[-1] else X.copy(), Y, scaling, weights, boosts, n_clean)
+            for scaling in sorted({*scaling_of}, key=lambda scaling: scaling == scaling_of[-1])  # no copy of the last
         }
-        trees = [(number, rows[scaling]) for number, scaling in zip(numbers, turns)]
+        trees = [(number, rows[scaling]) for number, scaling in zip(numbers, scaling_of)]
         late = late_groups(self._train_trees(trees, choice, entropy, progress))
         if late is not None:
             self._warn_unconverged(*late)

@@ -8,7 +8,7 @@ from xmlcore.validation import INT32_MAX
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
 
 FAST, BALANCED, BEST = QUALITIES = ("fast", "balanced", "best")
-TURNS = ("l2+idf", "idf+l2")  # values of normalize with which the trees of an ensemble take turns
+ALTERNATING = ("l2+idf", "idf+l2")  # values of normalize between which the trees of an ensemble alternate
 
 HINGE_SCORES = {
     "squared_hinge": "A score between 0 and 1 that the squared hinge makes. It ranks labels and is no calibrated "
@@ -43,9 +43,9 @@ NORMALIZE = Parameter(
 )  # fmt: skip
 _NORMALIZE_TREES = replace(
     NORMALIZE,
-    help=NORMALIZE.help + " l2+idf, idf+l2: the trees of an ensemble take turns.",
-    options=(*NORMALIZE.options, *TURNS),
-    option_names=(*NORMALIZE.option_names, "in turns, first of length 1", "in turns, first rare features"),
+    help=NORMALIZE.help + " l2+idf, idf+l2: the trees of an ensemble alternate.",
+    options=(*NORMALIZE.options, *ALTERNATING),
+    option_names=(*NORMALIZE.option_names, "alternating, first of length 1", "alternating, first rare features"),
 )
 
 PARAMETERS = (
@@ -55,7 +55,7 @@ PARAMETERS = (
         "sample of the training rows. best: so they are, and if a tree has several levels, three or more are trained, "
         "which differ in their groups of labels and in how rows are scaled: in two to three times the time.",
         "choice", BALANCED, options=QUALITIES, option_names=QUALITIES,
-        details="The three trees take turns in normalize, if it is auto and rows are sparse: l2+idf or idf+l2.",
+        details="The three trees alternate in normalize, if it is auto and rows are sparse: l2+idf or idf+l2.",
     ),
     Parameter(
         "loss", "Loss of the node classifiers",

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import PART, columns_of, unit_rows
-from xmlcore.models.plt.parameters import TURNS
+from xmlcore.models.plt.parameters import ALTERNATING
 from xmlcore.parallel import row_blocks
 from xmlcore.validation import csr_parts
 
@@ -28,8 +28,8 @@ class Scaling(NamedTuple):
 
 
 def scalings_of(normalize: str | None) -> list[str | None]:
-    """Return the scalings of the trees of an ensemble, which take turns; mostly one for all."""
-    return normalize.split("+") if normalize in TURNS else [normalize]
+    """Return the scalings of the trees of an ensemble, between which they alternate; mostly one for all."""
+    return normalize.split("+") if normalize in ALTERNATING else [normalize]
 
 
 def read_as(normalize: str | None) -> str | None:

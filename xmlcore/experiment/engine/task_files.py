@@ -1,7 +1,7 @@
 """Files that a user gives to a task: they wait in a folder until the task has read them.
 
 A task has no place for the content of files. Its parameters have a hash of each, from :func:`described`, and
-:func:`give` writes the files where the task takes them by its key, also in a worker process, and then removes them.
+:func:`put` writes the files where the task takes them by its key, also in a worker process, and then removes them.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def described(files: dict) -> dict:
     return made
 
 
-def give(key: str, files: dict) -> None:
+def put(key: str, files: dict) -> None:
     """Write files for the task with a key; those that wait already stay."""
     folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
     secure_cache()

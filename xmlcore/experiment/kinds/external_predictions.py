@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlcore.datasets import read_ranking, save_dataset
 from xmlcore.experiment.catalog import GIVEN, K
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import as_plain, keep, register, task
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
@@ -46,7 +46,7 @@ class GivenPredictions(Train):
     can_be_made_again = False
 
     PARAMETERS = (
-        Parameter("files", "File", "See ``given.described``.", "files", REQUIRED, options=(FILE,)),
+        Parameter("files", "File", "See ``task_files.described``.", "files", REQUIRED, options=(FILE,)),
         Parameter("name", "Name", "Name of the other program.", "text", REQUIRED),
         replace(K, maximum=MOST_K),
     )
@@ -75,8 +75,8 @@ class GivenPredictions(Train):
     def run(self, progress=silent, files=None):
         data, k = self.dataset(progress), self.params["k"]
         of_data = (data.n_test, data.n_labels, data.label_names, max(k, LEAST_RANKED))
-        with given.taken(self.key, (FILE,)) as paths:
-            ranking = read_ranking(paths[FILE], *of_data, max_bytes=given.MAX_TEXT, progress=progress)
+        with task_files.taken(self.key, (FILE,)) as paths:
+            ranking = read_ranking(paths[FILE], *of_data, max_bytes=task_files.MAX_TEXT, progress=progress)
         progress("Measuring", 0.0)
         few = int(((ranking.labels[:, :k] >= 0).sum(axis=1) < k).sum())
         fewer = f"{few:,} of {data.n_test:,} test rows have fewer than {k} predicted labels"
@@ -144,9 +144,8 @@ def add_predictions(
         np.savez_compressed(file, **as_ranking(predictions, max(k, LEAST_RANKED))._asdict())
         content = file.getvalue()
     files = {FILE: io.BytesIO(content)}
-    made = task(
-        "given_predictions", {"dataset": save_dataset(dataset)}, {"files": given.described(files), "name": name, "k": k}
-    )
+    params = {"files": task_files.described(files), "name": name, "k": k}
+    made = task("given_predictions", {"dataset": save_dataset(dataset)}, params)
     if not made.exists():
-        given.give(made.key, files)
+        task_files.put(made.key, files)
     return keep(made, to_progress(progress))

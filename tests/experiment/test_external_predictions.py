@@ -7,7 +7,7 @@ from making import kept, reading
 from xmlcore import experiment, store
 from xmlcore.datasets import DatasetFormatError, save_dataset
 from xmlcore.experiment import side_by_side
-from xmlcore.experiment.engine import given
+from xmlcore.experiment.engine import task_files
 
 
 def test_predictions_of_a_model_have_the_measures_of_the_model(own_cache, easy):
@@ -65,5 +65,5 @@ def test_bad_predictions_and_names_are_refused(own_cache, easy):
             experiment.add_predictions(easy, b"0\n" * 60, name)
     with pytest.raises(ValueError, match="choose them again"):
         task = reading("given_predictions", {"dataset": save_dataset(easy)}, {"predictions": b"0\n"}, name="other")
-        given.drop(task.key)
+        task_files.drop(task.key)
         experiment.keep(task)

@@ -10,15 +10,15 @@ from making import stop
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine.task import PHASE, turn
+from xmlcore.experiment.engine.task import PHASE, computing
 from xmlcore.progress import Cancelled, silent
 from xmlcore.state import database, holders
 
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time
-from xmlcore.experiment.engine.task import turn
-with turn(sys.argv[1], print):
+from xmlcore.experiment.engine.task import computing
+with computing(sys.argv[1], print):
     print("begun", flush=True)
     time.sleep(100)
 """
@@ -60,19 +60,19 @@ def test_a_result_that_several_ask_for_at_once_is_computed_once(monkeypatch):
 
 
 def test_a_turn_ends_with_its_process_and_other_keys_do_not_wait(holder):
-    with turn("b", silent) as waited:
+    with computing("b", silent) as waited:
         assert not waited
 
     def kill(phase, fraction, detail=""):
         assert phase == PHASE
         holder.kill()
 
-    with turn("a", kill) as waited:
+    with computing("a", kill) as waited:
         assert waited
 
 
 def test_a_turn_ends_when_its_process_was_killed(holder):
-    with turn("b", silent):
+    with computing("b", silent):
         assert holders.remove_dead(database()) == 0
     holder.kill()
     holder.wait(10)
@@ -81,6 +81,6 @@ def test_a_turn_ends_when_its_process_was_killed(holder):
 
 
 def test_who_waits_can_be_stopped(holder):
-    with pytest.raises(Cancelled), turn("a", stop):
+    with pytest.raises(Cancelled), computing("a", stop):
         pass
     assert holder.poll() is None

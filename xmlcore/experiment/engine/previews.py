@@ -1,4 +1,4 @@
-"""Look at what users give in other processes: the server parses no file, so none can stop it."""
+"""Previews of uploaded files, made in other processes: the server parses no file, so none can stop it."""
 
 import contextlib
 import functools
@@ -18,28 +18,28 @@ from xmlcore.system import limited, own_temporary_folder
 from xmlcore.wording import size
 
 PROCESSES = 2
-SECONDS = 20.0  # after which a look is given up
-MEMORY = 2 << 30  # bytes that looks may take beside what their process had at first
+SECONDS = 20.0  # after which a preview is given up
+MEMORY = 2 << 30  # bytes that previews may take beside what their process had at first
 IDLE_SECONDS = 300.0  # after which an idle process ends
 _server = os.getpid()
 
 
-def look(function, file, **options) -> tuple:
+def preview(function, file, **options) -> tuple:
     """Return what a function of xmlcore says of a file, and its warnings; other files may be among the options.
 
     Raises what the function raises, and DatasetFormatError if it takes too long or its process ends.
     """
     with tempfile.TemporaryDirectory(dir=own_temporary_folder()) as folder:
-        given = {name: value for name, value in {"": file, **options}.items() if hasattr(value, "getbuffer")}
-        for i, value in enumerate(given.values()):
+        contents = {name: value for name, value in {"": file, **options}.items() if hasattr(value, "getbuffer")}
+        for i, value in enumerate(contents.values()):
             Path(folder, str(i)).write_bytes(value.getbuffer())
-        files = {name: (os.path.join(folder, str(i)), value.name) for i, (name, value) in enumerate(given.items())}
+        files = {name: (os.path.join(folder, str(i)), value.name) for i, (name, value) in enumerate(contents.items())}
         others = {name: value for name, value in options.items() if name not in files}
-        return call(_looked, function, files, others, name=file.name)
+        return call(_read, function, files, others, name=file.name)
 
 
 def call(function, *values, name: str):
-    """Return what a function of xmlcore makes of values; ``name`` is what users call them. Raises as :func:`look`."""
+    """Return ``function(*values)``; ``name`` is the file's name for users. Raises as :func:`preview`."""
     with tempfile.TemporaryDirectory(dir=own_temporary_folder()) as folder:
         begun, end = Path(folder, "begun"), None
         future = _pool().submit(_bounded, _server, begun, function, values)
@@ -87,7 +87,7 @@ def _bounded(server, begun, function, values):
     return function(*values)
 
 
-def _looked(function, files, options):
+def _read(function, files, options):
     with contextlib.ExitStack() as stack, warnings_of_data() as warned:
         opened = {name: stack.enter_context(_opened(*file)) for name, file in files.items()}
         found = function(opened.pop(""), **opened, **options)
