@@ -4,7 +4,7 @@
 >>> app = serve.make_app([serve.Served.read("m.zip")])                # for any ASGI server      # doctest: +SKIP
 >>> serve.run(app, port=8000)                                         # or with uvicorn          # doctest: +SKIP
 
-On the command line: ``xmlcore serve m.zip``. docs/serving.md describes the addresses and the answers.
+On the command line: ``python -m xmlcore serve m.zip``. docs/serving.md describes the addresses and the answers.
 """
 
 # ruff: noqa: E402
