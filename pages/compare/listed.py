@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import settings as settings_part
-from pages.shared import door, fields, format, server, sweeping
+from pages.shared import cached, door, fields, format, sweeping
 from pages.shared.results import decided, results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
@@ -122,14 +122,14 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
     return Listed(_every(*source), records, source)
 
 
-@server.shared("Reading the results", most=8)
+@cached.shared("Reading the results", most=8)
 def _kept(keys: str, changed: int) -> pd.DataFrame:
     frame = experiment.runs(keys.split())
     has_labels = frame["PSP@1"].notna()  # a test row of the data set; else no measure says anything
     return frame.assign(**{name: frame[name].where(has_labels) for name in MEASURED})
 
 
-@server.shared(most=8)
+@cached.shared(most=8)
 def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     """Return the table of runs with the columns :data:`RECORDED`; ``records_json`` has these and names of data sets."""
     recorded, known = json.loads(records_json)
@@ -211,7 +211,7 @@ def table(listed: Listed, choice: Listing) -> pd.DataFrame:
     return _table(*listed.source, choice)
 
 
-@server.shared(most=16)
+@cached.shared(most=16)
 def _table(keys: str, changed: int, records_json: str, choice: Listing) -> pd.DataFrame:
     return grouped(filtered(_every(keys, changed, records_json), choice), choice)
 

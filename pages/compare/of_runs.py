@@ -5,7 +5,7 @@ from collections import OrderedDict
 import pandas as pd
 
 from pages.compare import listed
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
@@ -25,7 +25,7 @@ def middle(line, measure: str) -> str:
     return _middle(tuple(line["keys"]), measure, float(line[measure]), store.changed("runs"))
 
 
-@server.shared()
+@cached.shared()
 def _middle(keys: tuple, measure: str, mean: float, changed: int) -> str:
     """Return the key of the run whose measure is nearest to the mean, as when the store was changed last."""
     own = experiment.runs(list(keys))
@@ -39,9 +39,9 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
         if len(found) == most:
             break
         try:
-            fingerprint = server.run(key).fingerprint
+            fingerprint = cached.run(key).fingerprint
             if fingerprint not in datasets:
-                server.dataset(fingerprint)
+                cached.dataset(fingerprint)
                 datasets.add(fingerprint)
         except (store.StoreError, OSError) as error:
             unreadable[key] = _reasons.setdefault(key, str(error))
@@ -54,13 +54,13 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _read(keys: tuple) -> tuple:
-    runs = {key: server.run(key) for key in keys}
-    return server.dataset(next(iter(runs.values())).fingerprint), runs
+    runs = {key: cached.run(key) for key in keys}
+    return cached.dataset(next(iter(runs.values())).fingerprint), runs
 
 
 def ks(key: str) -> tuple[int, ...]:
     """Return the k at which a result is measured: see :func:`pages.shared.results.results.ks`."""
-    return results.ks(server.dataset(server.run(key).fingerprint).n_labels)
+    return results.ks(cached.dataset(cached.run(key).fingerprint).n_labels)
 
 
 def named(frame, names: dict) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def named(frame, names: dict) -> pd.DataFrame:
     return frame.assign(run=frame["run"].map(names))
 
 
-@server.shared("Drawing test rows again")
+@cached.shared("Drawing test rows again")
 def measures(keys: tuple, further: tuple = ()):
     """Return the measures of results on one data set with their intervals; ``run`` is the key."""
     data, runs = _read(keys)
@@ -81,7 +81,7 @@ def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
     return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
 
 
-@server.shared()
+@cached.shared()
 def measures_figure(keys: tuple, further: tuple, styles: tuple):
     """Draw the measures of results; ``styles`` has the lines of :func:`styled`."""
     compared = _styled(styles)
@@ -89,7 +89,7 @@ def measures_figure(keys: tuple, further: tuple, styles: tuple):
     return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared)
 
 
-@server.shared("Comparing results")
+@cached.shared("Comparing results")
 def compared(function: str, keys: tuple, about):
     """Return the table of a function of :mod:`side_by_side` for results on one data set; ``run`` is the key."""
     data, runs = _read(keys)
@@ -102,7 +102,7 @@ def tested(choice) -> tuple[str, ...]:
     return (choice.measure, *side_by_side.TESTED, *listed.further_measures(choice.more))
 
 
-@server.shared("Testing the differences")
+@cached.shared("Testing the differences")
 def tests(keys: tuple, measures: tuple):
     """Return the tests of results against the first one, which all parts of the page read; ``run`` is the key."""
     data, runs = _read(keys)
@@ -120,7 +120,7 @@ def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
     return frame[frame["measure"].isin(side_by_side.told(frame))]
 
 
-@server.shared()
+@cached.shared()
 def differences_figure(keys: tuple, measures: tuple, styles: tuple):
     """Draw how results differ from the first; ``styles`` has the lines of :func:`styled`."""
     compared = _styled(styles)

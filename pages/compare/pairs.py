@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import fields, format, fragments, selectors, server, tables
+from pages.shared import cached, fields, format, fragments, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
@@ -129,8 +129,8 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
 def _rows(a, b, k, names, heads, file_name) -> None:
     st.subheader("Rows for which one is better")
     frame = of_runs.compared("rows_compared", (a, b), k)
-    first_run, other = server.run(a), server.run(b)
-    data = server.dataset(first_run.fingerprint)
+    first_run, other = cached.run(a), cached.run(b)
+    data = cached.dataset(first_run.fingerprint)
     first, second, one, two = names[a], names[b], *heads
     better = int((frame["difference"] < 0).sum())
     st.markdown(

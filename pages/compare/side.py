@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.compare import answer, listed, of_runs, one, pairs
 from pages.compare import settings as settings_part
-from pages.shared import fields, format, sections, server, settings, sweeping, tables
+from pages.shared import cached, fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures
@@ -190,7 +190,7 @@ def _settings(keys, names, wanted) -> None:
     differing, lines = experiment.parameters(own, seed=False), []
     for key, (_, line) in zip(keys, own.iterrows()):
         present = {name: line["params"][name] for name in differing if name in line["params"]}
-        words, run = settings.words if present else settings.changed, server.run(key)
+        words, run = settings.words if present else settings.changed, cached.run(key)
         by_hand = words(line["model"], present or line["params"])
         by_itself = settings.chosen_words(run.model, run.chosen, run.size)
         lines.append({"run": names[key], "by_hand": by_hand, "by_itself": by_itself})

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import statistics
-from pages.shared import fields, format, selectors, server, tables
+from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from xmlcore import datasets, figures
 from xmlcore.metrics.buckets import MEANING
@@ -119,10 +119,10 @@ def show_sets(data, fingerprint, name) -> None:
         _rows(data, rows_with(data, row), set_name(data, row), f"{name}-rows-of-label-set-{line + 1}")
 
 
-@server.shared()
+@cached.shared()
 def label_sets(fingerprint):
     """Return the sets of labels of a data set, most frequent first."""
-    return datasets.label_sets(server.dataset(fingerprint))
+    return datasets.label_sets(cached.dataset(fingerprint))
 
 
 def rows_with(data, row: int) -> pd.DataFrame:
@@ -240,11 +240,11 @@ def _pairs(data, examination, fingerprint, name) -> None:
         _pair_table(data, "Labels that avoid each other", examination.exclusions, n_all, f"{name}-exclusions")
 
 
-@server.shared()
+@cached.shared()
 def pairs_drawn(fingerprint, which, number):
     """Return the table of all pairs among some labels, with their names; ``which`` is a key of CHOICES."""
-    data, Y = server.dataset(fingerprint), statistics.all_labels(fingerprint)
-    of_labels = server.description(fingerprint).labels
+    data, Y = cached.dataset(fingerprint), statistics.all_labels(fingerprint)
+    of_labels = cached.description(fingerprint).labels
     counts = (of_labels["n_train"] + of_labels["n_test"]).to_numpy()
     if which == "pairs":
         pairs = statistics.known(fingerprint).pairs
@@ -258,13 +258,13 @@ def _named(data, pairs):
     return pairs.assign(**{f"{side}_name": tables.label_names(data, pairs[side]) for side in ("first", "second")})
 
 
-@server.shared()
+@cached.shared()
 def heat(fingerprint, which, number):
     """Return the heat map of the pairs of :func:`pairs_drawn`."""
     return figures.cooccurrence_heat(pairs_drawn(fingerprint, which, number))
 
 
-@server.shared()
+@cached.shared()
 def circle(fingerprint, which, number):
     """Return the network of the pairs of :func:`pairs_drawn`."""
     return figures.label_network(pairs_drawn(fingerprint, which, number))

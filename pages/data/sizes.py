@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, server, tables
+from pages.shared import cached, format, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.metrics.buckets import MEANING
@@ -54,10 +54,10 @@ def show(described, examination, fingerprint, name) -> None:
             charts.show_figure(figure, frame, f"{name}-{noun}s-per-row", text)
 
 
-@server.shared()
+@cached.shared()
 def drawn(fingerprint, noun):
     """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
-    data = server.dataset(fingerprint)
+    data = cached.dataset(fingerprint)
     frame = tables.per_row(data, f"{noun}s")
     return frame, (figures.labels_per_row if noun == "label" else figures.features_per_row)(frame)
 
@@ -97,10 +97,10 @@ def curve(data, described, fingerprint, name) -> None:
     charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
 
 
-@server.shared()
+@cached.shared()
 def of_labels(fingerprint, function):
     """Return the figure that a function of :mod:`xmlcore.figures` makes of the table of labels."""
-    return getattr(figures, function)(server.description(fingerprint).labels)
+    return getattr(figures, function)(cached.description(fingerprint).labels)
 
 
 def _without_rows(figure) -> str:

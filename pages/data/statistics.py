@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import server, tasks
+from pages.shared import cached, tasks
 from xmlcore import datasets, experiment
 
 AT_ONCE = 50_000_000  # bytes; a larger data set is described by a worker, which starts unasked
@@ -12,15 +12,15 @@ EXAMINED_AT_ONCE = 20_000_000  # values; a data set with more is examined by a w
 def description(fingerprint):
     """Return the description of a data set; None while a worker makes it, and then show its progress."""
     task = experiment.task("description", {"dataset": fingerprint})
-    estimate = server.estimated(task)
+    estimate = cached.estimated(task)
     if estimate is None or estimate.bytes < AT_ONCE:
-        return server.description(fingerprint)
+        return cached.description(fingerprint)
     started = st.session_state.setdefault("tasks.started", set())
     if task.key not in started and not task.exists():
         started.add(task.key)
         tasks.start(task)
     result = tasks.ready(task, button="Count its labels")
-    return None if result is None else server.description(fingerprint)
+    return None if result is None else cached.description(fingerprint)
 
 
 def examination(fingerprint):
@@ -34,7 +34,7 @@ def examination(fingerprint):
 def known(fingerprint):
     """Return the examination of a data set that :func:`examination` has returned, without drawing anything."""
     at_once = _values(fingerprint) < EXAMINED_AT_ONCE
-    return _examination(fingerprint) if at_once else server.loaded(_task(fingerprint))
+    return _examination(fingerprint) if at_once else cached.loaded(_task(fingerprint))
 
 
 def _task(fingerprint):
@@ -42,16 +42,16 @@ def _task(fingerprint):
 
 
 def _values(fingerprint):
-    estimate = server.estimated(_task(fingerprint))
+    estimate = cached.estimated(_task(fingerprint))
     return 0 if estimate is None else estimate.values
 
 
-@server.shared("Examining the data set")
+@cached.shared("Examining the data set")
 def _examination(fingerprint):
-    return datasets.examine(server.dataset(fingerprint))
+    return datasets.examine(cached.dataset(fingerprint))
 
 
-@server.shared()
+@cached.shared()
 def all_labels(fingerprint):
     """Return the labels of training and test rows as one matrix."""
-    return datasets.all_labels(server.dataset(fingerprint))
+    return datasets.all_labels(cached.dataset(fingerprint))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, selectors, server, tables
+from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.results import decided, results
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
@@ -107,16 +107,16 @@ def choose_label(view) -> int | None:
 
 
 def test_row(key: str, row: int):
-    return server.dataset(server.run(key).fingerprint).X_test[[row]]
+    return cached.dataset(cached.run(key).fingerprint).X_test[[row]]
 
 
-@server.shared()
+@cached.shared()
 def explained(function: str, key: str, row: int, *labels: int):
     """Return the result of a function of :mod:`xmlcore.explain` for a model, a test row and labels of it."""
-    return getattr(explain, function)(server.model(key), test_row(key, row), *labels)
+    return getattr(explain, function)(cached.model(key), test_row(key, row), *labels)
 
 
-@server.shared()
+@cached.shared()
 def first_labels(key: str, row: int, k: int) -> list[int]:
-    labels = server.model(key).predict_topk(test_row(key, row), k).labels[0]
+    labels = cached.model(key).predict_topk(test_row(key, row), k).labels[0]
     return [int(j) for j in labels if j >= 0]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, selectors, server, tables, tasks
+from pages.shared import cached, format, selectors, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import explain, figures
@@ -14,7 +14,7 @@ BARS = "bars are the mean of their sizes, diamonds the mean with its sign."
 
 
 def of_a_label(view) -> None:
-    names = server.label_names(view.run.fingerprint)
+    names = cached.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
     label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
     learned = _importance(view.key, label)
@@ -34,10 +34,10 @@ def of_a_label(view) -> None:
     )
 
 
-@server.shared("Explaining rows with the label")
+@cached.shared("Explaining rows with the label")
 def _importance(key: str, label: int) -> explain.LabelImportance:
-    data = server.dataset(server.run(key).fingerprint)
-    return explain.label_importance(server.model(key), data, label, ROWS_OF_LABEL)
+    data = cached.dataset(cached.run(key).fingerprint)
+    return explain.label_importance(cached.model(key), data, label, ROWS_OF_LABEL)
 
 
 def of_all_labels(view) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.features.view import FEW_ROWS, few_steps, labels_of_few_rows, plan, selection_union
-from pages.shared import fields, format, selectors, server, settings, tables
+from pages.shared import cached, fields, format, selectors, settings, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import figures
@@ -142,5 +142,5 @@ def choose_order(view) -> bool:
 
 
 def choose_label(view) -> int:
-    names = server.label_names(view.fingerprint)
+    names = cached.label_names(view.fingerprint)
     return selectors.choose_label(view.data, names, "features", "features.label", QUERY)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.features import answer
 from pages.features.view import best_names, selection_groups, selection_heat
-from pages.shared import fields, format, selectors, server, tables
+from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from xmlcore import figures
 from xmlcore.selection import frames
@@ -23,7 +23,7 @@ FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common",
 
 def labels_and_features(view) -> None:
     way, n = _choose(view)
-    order, which = server.label_names(view.fingerprint)["label"], "alike" if way == ALIKE else "frequent"
+    order, which = cached.label_names(view.fingerprint)["label"], "alike" if way == ALIKE else "frequent"
     labels = frames.most_alike(view.closest[0], order.tolist(), n) if way == ALIKE else order.head(n).tolist()
     figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
     ending = "groups" if way == GROUPED else f"{which}-{len(labels)}labels{view.order_file}"
@@ -124,7 +124,7 @@ def _pairs(view):
 
 def all_labels(view) -> None:
     selection, data = view.selection, view.data
-    names = server.label_names(view.fingerprint)
+    names = cached.label_names(view.fingerprint)
     listed = tables.find_labels(names, st.session_state.get(selectors.query_key(answer.QUERY, view.data), ""))
     listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
     labels = listed["label"].to_numpy()

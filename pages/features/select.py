@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.features.view import few_steps, plan
-from pages.shared import actions, door, fields, first_results, format, forms, fragments, jobs, server, settings, tasks
+from pages.shared import actions, cached, door, fields, first_results, format, forms, fragments, jobs, settings, tasks
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -145,7 +145,7 @@ def _task(data, fingerprint, method):
         kept = int(st.session_state[f"features.count {d}"])
         if not 1 <= kept <= d:
             problems.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
-    if method == "ChiSquared" and server.has_negative_values(fingerprint):
+    if method == "ChiSquared" and cached.has_negative_values(fingerprint):
         problems.append("Chi-squared needs values of at least 0, and this data set has negative values.")
     params["n_features"] = kept
     if not problems:

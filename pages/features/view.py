@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from pages.shared import format, server
+from pages.shared import cached, format
 from xmlcore import experiment
 from xmlcore.experiment.engine import times
 from xmlcore.selection import frames
@@ -54,9 +54,9 @@ def plan(fingerprint: str, method: str, params: dict) -> dict:
     return _plan(fingerprint, method, json.dumps(params, sort_keys=True), times.changed())
 
 
-@server.shared()
+@cached.shared()
 def _plan(fingerprint, method, params, learned_at):
-    return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
+    return experiment.selection_plan(cached.dataset(fingerprint), method, json.loads(params))
 
 
 def few_steps(planned: dict) -> str:
@@ -69,53 +69,53 @@ def labels_of_few_rows(data) -> int:
     return int((np.bincount(data.Y_train.indices, minlength=data.n_labels) <= FEW_ROWS).sum())
 
 
-@server.shared()
+@cached.shared()
 def label_features(key: str, label: int):
     """Return the features that a label keeps, without names: see :func:`xmlcore.selection.frames.label_frame`."""
-    selection = server.selection(key)
-    data = server.dataset(selection.fingerprint)
+    selection = cached.selection(key)
+    data = cached.dataset(selection.fingerprint)
     parts = (selection.selected, selection.selected_scores, selection.standard_error)
     return frames.label_frame(*parts, label, data.X_train, data.Y_train)
 
 
-@server.shared("Ordering labels and features")
+@cached.shared("Ordering labels and features")
 def selection_heat(key: str, labels: tuple, most_features: int, weighted: bool):
     selected, scores = best_of(key, labels, weighted)
-    table = frames.heat_frame(selected, scores, server.selection(key).n_features, range(len(labels)), most_features)
+    table = frames.heat_frame(selected, scores, cached.selection(key).n_features, range(len(labels)), most_features)
     table["label"] = [labels[at] for at in table["label"]]
     return table
 
 
 def best_of(key: str, labels: tuple, weighted: bool) -> tuple:
-    selection, some = server.selection(key), list(labels)
+    selection, some = cached.selection(key), list(labels)
     if not weighted:
         return selection.selected[some], selection.selected_scores[some]
-    data = server.dataset(selection.fingerprint)
+    data = cached.dataset(selection.fingerprint)
     return frames.weighted(selection.selected, selection.selected_scores, some, data.X_train, data.Y_train)
 
 
-@server.shared("Counting the labels’ rows")
+@cached.shared("Counting the labels’ rows")
 def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
-    data = server.dataset(server.selection(key).fingerprint)
+    data = cached.dataset(cached.selection(key).fingerprint)
     return frames.best_names(best_of(key, labels, weighted)[0], range(len(labels)), data.feature_name, n)
 
 
-@server.shared("Grouping labels and features")
+@cached.shared("Grouping labels and features")
 def selection_groups(key: str, n_groups: int) -> tuple:
-    selection = server.selection(key)
+    selection = cached.selection(key)
     return frames.group_frame(selection.selected, selection.n_features, _by_frequency(selection), n_groups)
 
 
-@server.shared("Comparing labels")
+@cached.shared("Comparing labels")
 def closest_labels(key: str) -> tuple:
-    selection = server.selection(key)
+    selection = cached.selection(key)
     return frames.closest_pairs(selection.selected, selection.n_features, order=_by_frequency(selection))
 
 
-@server.shared()
+@cached.shared()
 def selection_union(key: str) -> int:
-    return experiment.union_of_features(server.selection(key).selected).size
+    return experiment.union_of_features(cached.selection(key).selected).size
 
 
 def _by_frequency(selection):
-    return server.label_names(selection.fingerprint)["label"].to_numpy()
+    return cached.label_names(selection.fingerprint)["label"].to_numpy()

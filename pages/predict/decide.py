@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, first_results, format, server, tables, tasks
+from pages.shared import actions, cached, first_results, format, tables, tasks
 from pages.shared.figures import charts, examples
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
@@ -192,10 +192,10 @@ def _table(lines: list[Outcome]) -> None:
     tables.show(frame, "predict.decide.outcome", columns)
 
 
-@server.shared()
+@cached.shared()
 def _standard_error(key: str, name: str, of: str) -> float:
     """Return the standard error over test rows of the micro precision or recall of a decision."""
-    data, model = server.dataset(server.run(key).fingerprint), server.model(key)
+    data, model = cached.dataset(cached.run(key).fingerprint), cached.model(key)
     X, Y = data.X_test[:MEASURED], data.Y_test[:MEASURED]
     rule = experiment.task("decide", {"run": key}).load().rule(name)
     predicted = rule.decided(model, X).astype(bool)
@@ -242,7 +242,7 @@ def _keep(run_key: str, name: str) -> None:
 def _show_changed(chosen, rule, is_kept) -> None:
     """Say how many of the first test rows get other labels by a decision, and show some of them."""
     X, Y = chosen.data.X_test[:LOOKED_AT], chosen.data.Y_test[:LOOKED_AT]
-    model = server.model(chosen.key) if is_kept else chosen.model
+    model = cached.model(chosen.key) if is_kept else chosen.model
     before, after = model.predict(X), rule.decided(chosen.model, X).astype(bool)
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
     before_it = "without it" if is_kept else "now"

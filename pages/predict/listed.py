@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, server, tables
+from pages.shared import cached, fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.workspaces import dataset_list
@@ -163,8 +163,8 @@ def typed_unlike(prediction) -> None:
     unlike(found.loc[["unknown", "score"]], question.text is not None, predictor.model)
 
 
-@server.shared()
+@cached.shared()
 def _facts_of_test_rows(key: str, of_texts: bool):
-    run = server.run(key)
-    data = server.dataset(run.fingerprint)
+    run = cached.run(key)
+    data = cached.dataset(run.fingerprint)
     return datasets.facts_of_rows(data, data.X_test, run.ranking, data.texts_test if of_texts else None)

@@ -6,7 +6,7 @@ import functools
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import actions, fields, format, jobs, sending, server, tasks, view
+from pages.shared import actions, cached, fields, format, jobs, sending, tasks, view
 from pages.shared.results import decided
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.view import look, now
@@ -33,7 +33,7 @@ HELP = {
     ROWS: "Plain or packed; labels are not needed. Columns with names are matched with the model’s features by name; "
     "without names, the features must be in the model’s order.",
 }
-_given = server.shared("Loading the rows of the file")(given_rows)
+_given = cached.shared("Loading the rows of the file")(given_rows)
 GONE = "The row of a file that a link names is not kept here, so this page shows something else."
 
 
@@ -228,7 +228,7 @@ def _reading(file) -> dict:
 def _loaded(predictor, key) -> Predictions | None:
     """Return predictions that are kept; None, with a message, when they cannot be read."""
     try:
-        return server.loaded_by_key(predictor.of_files, key)
+        return cached.loaded_by_key(predictor.of_files, key)
     except (store.StoreError, OSError) as error:
         st.error(f"The predictions cannot be read: {format.plain(str(error))}. Predict the file again.")
         return None

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.predict import asked, many
-from pages.shared import actions, door, fields, format, jobs, selectors, sending, server, tasks
+from pages.shared import actions, cached, door, fields, format, jobs, selectors, sending, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided, results, run_names
 from pages.shared.streamlit_fixes import reconnected
@@ -23,7 +23,7 @@ from xmlcore.models.rules import decision_of
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
 
 
-_opened = server.shared("Loading the model")(opened_model)
+_opened = cached.shared("Loading the model")(opened_model)
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,9 @@ def _of_result(ready) -> Predictor | None:
     return Predictor(ready.key, ready.title, packed, ready.data, both[0], files)
 
 
-@server.shared()
+@cached.shared()
 def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
-    return experiment.with_names(deciding(server.model(key), key, decision), server.dataset(fingerprint))
+    return experiment.with_names(deciding(cached.model(key), key, decision), cached.dataset(fingerprint))
 
 
 ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
@@ -179,7 +179,7 @@ def take(chosen, dataset_name: str | None, question) -> None:
     if chosen.run is None:
         st.caption("This model was opened from a file, which you have.")
         _lines(chosen, question, "model.zip")
-        _card(server.loaded_by_key("open_model", chosen.key).text)
+        _card(cached.loaded_by_key("open_model", chosen.key).text)
         return
     st.caption(
         "A zip file with the model, its names and a card. This page and `load_model` open it; *Serve it* lets other "

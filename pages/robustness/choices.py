@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.shared import door, fields, format, jobs, server, tasks
+from pages.shared import cached, door, fields, format, jobs, tasks
 from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -174,7 +174,7 @@ def _choose_settings(data, fingerprint, runs, kind):
     transferred = KINDS[kind].is_attack and _transferred(runs)
     tree = surrogate(fingerprint, results.K).key if transferred else ""
     scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
-    levels = _levels(kind, options, server.value_scale(fingerprint), scope)
+    levels = _levels(kind, options, cached.value_scale(fingerprint), scope)
     n_repeats = 1
     left, right = st.columns(2, vertical_alignment="bottom") if KINDS[kind].repeats else (None, st.container())
     if left is not None:  # where nothing is random, repeats would be equal

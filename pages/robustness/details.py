@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.robustness import choices
 from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
-from pages.shared import actions, fields, format, jobs, server, tables, tasks
+from pages.shared import actions, cached, fields, format, jobs, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.view import look, now
@@ -188,7 +188,7 @@ def _noisy(ready, compared, settings, level, chosen):
         if settings.transferred:
             if not surrogate(data.fingerprint, results.K).exists():
                 raise ValueError("The rows are here once the attack is measured.")
-            model, attacked = server.model(settings.tree), f", attacked on {SURROGATE}"
+            model, attacked = cached.model(settings.tree), f", attacked on {SURROGATE}"
         else:
             both = results.run_and_model(first)
             if both is None:
@@ -244,9 +244,9 @@ def training(ready, runs, measured) -> None:
 
 
 def _choose(data, fingerprint, plain, titles):
-    times = {r["key"]: server.run(r["key"]).times.get("fit_s", math.inf) for r in plain}
+    times = {r["key"]: cached.run(r["key"]).times.get("fit_s", math.inf) for r in plain}
     by_key = {r["key"]: r for r in sorted(plain, key=lambda r: times[r["key"]])}  # the quickest first
-    first_sigma = robustness.training_sigma(server.value_scale(fingerprint))
+    first_sigma = robustness.training_sigma(cached.value_scale(fingerprint))
     least, most = min(LEAST_SIGMA, first_sigma), max(SIGMA.maximum, first_sigma)  # also of tiny or large values
     first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format, jobs, server, tables, tasks
+from pages.shared import cached, format, jobs, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from xmlcore import experiment, figures, metrics, store
@@ -67,23 +67,23 @@ def if_kept(task, *free):
     try:
         alike = sorted(tasks.made_alike(task, *free), key=lambda one: one.created) if free else ()
         key = alike[-1].key if alike else task.key if task.exists() else task.earlier()
-        return key and server.loaded(task, key)
+        return key and cached.loaded(task, key)
     except (store.StoreError, OSError):
         return None
 
 
-@server.shared()
+@cached.shared()
 def one_class(key: str) -> tuple[float, float]:
-    run = server.run(key)
-    Y, first = server.dataset(run.fingerprint).Y_test, run.ranking.labels[:, 0]
+    run = cached.run(key)
+    Y, first = cached.dataset(run.fingerprint).Y_test, run.ranking.labels[:, 0]
     return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
 
 
-@server.shared()
+@cached.shared()
 def by_bucket(key: str):
-    run = server.run(key)
-    data = server.dataset(run.fingerprint)
-    buckets = server.description(run.fingerprint).labels["bucket"].to_numpy()
+    run = cached.run(key)
+    data = cached.dataset(run.fingerprint)
+    buckets = cached.description(run.fingerprint).labels["bucket"].to_numpy()
     return metrics.first_class_by_bucket(data.Y_test, run.ranking.labels[:, 0], buckets)
 
 

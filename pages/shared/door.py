@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import actions, addresses, fields, first_results, format, jobs, server, settings, tasks
+from pages.shared import actions, addresses, cached, fields, first_results, format, jobs, settings, tasks
 from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -204,7 +204,7 @@ def in_use() -> Ready:
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         return Ready()
-    data = server.dataset(fingerprint)
+    data = cached.dataset(fingerprint)
     return Ready(tasks.dataset_name(fingerprint) or data.name, fingerprint, data)
 
 
@@ -271,7 +271,7 @@ def refuses(model, ready) -> str:
     if ready.data.Y_train.nnz == 0:
         return NOTHING_TO_LEARN
     refuses = any(p.name == "negative" and p.default == "refuse" for p in experiment.MODELS[model].parameters)
-    return settings.needs_amounts(model) if refuses and server.has_negative_values(ready.fingerprint) else ""
+    return settings.needs_amounts(model) if refuses and cached.has_negative_values(ready.fingerprint) else ""
 
 
 def watch_training(fingerprint: str, **about) -> None:

@@ -7,7 +7,7 @@ results. One that was stopped, or deleted, does not come back, and no further on
 
 import streamlit as st
 
-from pages.shared import format, fragments, jobs, server, tasks
+from pages.shared import cached, format, fragments, jobs, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
 from pages.shared.process import job_queue
@@ -26,7 +26,7 @@ _NEXT = "first.next"  # key of st.session_state: what begins once no other job w
 
 def table(fingerprint: str) -> list[tuple]:
     """Return the tasks in their order, each with the values of the fields with which its page shows the result."""
-    data = server.dataset(fingerprint)
+    data = cached.dataset(fingerprint)
     plt, double, ldsm = (tasks.train_task(fingerprint, m, None, results.K) for m in ("PLT", "DoubleSampling", "LdSM"))
     noises = [_under_noise(data, run) for run in (plt, double, ldsm)]
     return [
@@ -45,7 +45,7 @@ def table(fingerprint: str) -> list[tuple]:
 
 
 def _under_noise(data, run):
-    levels = robustness.default_levels("gaussian", 2, server.value_scale(data.fingerprint))
+    levels = robustness.default_levels("gaussian", 2, cached.value_scale(data.fingerprint))
     n_rows, n_repeats = min(ROWS, data.n_test), KINDS["gaussian"].repeats
     params = {"kind": "gaussian", "levels": levels, "options": {"support": "all"}, "n_repeats": n_repeats}
     params["n_rows"] = None if n_rows == data.n_test else n_rows
@@ -112,7 +112,7 @@ def comes(fingerprint: str, kind: str, **about) -> bool:
     if running:
         jobs.watch(running)
         return True
-    seconds = [server.estimated_seconds(task) for task in left[: at + 1]]
+    seconds = [cached.estimated_seconds(task) for task in left[: at + 1]]
     others = f"after {format.count(at, 'other result')}" if at else "in a moment"
     when = others if None in seconds else f"{tasks.takes(sum(seconds))} from now"
     st.markdown(f":material/hourglass_top: {format.bold(left[at].title)} comes by itself, {when}.")
@@ -153,7 +153,7 @@ def _list_or_begin(task, rank, is_listed):
         st.session_state[_NEXT] = task
         fragments.redraw_once(lambda: not _active())
         return False
-    if not is_listed and server.estimated(task) is not None:  # else what it reads is gone
+    if not is_listed and cached.estimated(task) is not None:  # else what it reads is gone
         tasks.start(task, note=NOTE, asked=-float(rank))
     if is_kept:
         workspace.update(lambda data: data["unasked"].update({task.key: not is_listed}))

@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, server, settings
+from pages.shared import actions, cached, format, fragments, settings
 from pages.shared.operator import audit, limits
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -289,7 +289,7 @@ def submit(
         return False
     owner, records = workspace.token(), job_queue.job_records()
     try:
-        queue, more = job_queue.queue(), {"again": again, "estimate": server.estimated(task), "unasked": unasked}
+        queue, more = job_queue.queue(), {"again": again, "estimate": cached.estimated(task), "unasked": unasked}
         job = experiment.submit(queue, task, owner=owner, title=title, **more)
     except OSError as error:  # the disk is full, or the cache cannot be written to
         if not unasked:

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from pages.shared import server, tables
+from pages.shared import cached, tables
 from xmlcore import experiment
 from xmlcore.figures import cut_apart
 from xmlcore.models.plt import frames
@@ -34,11 +34,11 @@ def node_name(data, node: int, label: int, first_label: int, n_labels: int, lett
 
 def names_on_path(key: str, data, path) -> list[str]:
     """Return the names of the nodes of a path of a run's model: a table with ``tree``, ``node`` and ``label``."""
-    model = experiment.label_tree_model(server.model(key))
+    model = experiment.label_tree_model(cached.model(key))
     if model is None:  # one classifier per label: its path is one node
         return [data.label_name(int(label)) for label in path["label"]]
     counts = (
-        server.description(server.run(key).fingerprint).labels.set_index("label")["n_train"].sort_index().to_numpy()
+        cached.description(cached.run(key).fingerprint).labels.set_index("label")["n_train"].sort_index().to_numpy()
     )
     names = []
     for t, node, label in zip(path["tree"], path["node"], path["label"]):

@@ -4,7 +4,7 @@ import urllib.parse
 
 import streamlit as st
 
-from pages.shared import addresses, fields, format, fragments, jobs, sections, server, sweeping, tasks, view
+from pages.shared import addresses, cached, fields, format, fragments, jobs, sections, sweeping, tasks, view
 from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
 from pages.shared.streamlit_fixes import address_fields
@@ -114,7 +114,7 @@ def _dataset():
         st.caption(f"{wanted} is being prepared." if wanted else "None yet: choose one on the Data page.")
         return
     try:
-        data = server.dataset(fingerprint)
+        data = cached.dataset(fingerprint)
     except store.DamagedUploadError:
         _damaged(fingerprint)
         return

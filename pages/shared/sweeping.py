@@ -11,7 +11,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, fragments, jobs, server
+from pages.shared import actions, cached, format, fragments, jobs
 from pages.shared.operator import audit
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
@@ -33,7 +33,7 @@ def task_of(record: dict):
     return _task(json.dumps({name: record[name] for name in ("fingerprint", "params")}, sort_keys=True))
 
 
-@server.shared(most=50)
+@cached.shared(most=50)
 def _task(record):
     """Return the task of a sweep that is given as JSON; it remembers its trials' tasks."""
     record = json.loads(record)
@@ -47,7 +47,7 @@ def start(task) -> None:
         return
     audit.note("job", kind=task.kind, key=task.key, data=task.fingerprint)
     record = {"key": task.key, "fingerprint": task.fingerprint, "params": task.params, "asked": time.time()}
-    estimate = server.estimated(task)
+    estimate = cached.estimated(task)
     record |= {"stopped": False, "seconds": estimate and estimate.seconds}
 
     def add(data):
@@ -64,8 +64,8 @@ def start(task) -> None:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
             driver.owners = driver.owners | {owner}
-        elif not task.exists() or server.loaded(task).lost:
-            server.forget()  # values in memory may come from the result that will be replaced
+        elif not task.exists() or cached.loaded(task).lost:
+            cached.forget()  # values in memory may come from the result that will be replaced
             forget_ended(drivers)
             drivers[task.key] = Driver(task, queue, owner, lambda: max(default_workers(), queue.slots), driver)
 

@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, server
+from pages.shared import actions, cached, format, jobs
 from pages.shared.process import job_queue, room
 from pages.shared.workspaces import dataset_list, result_list, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
@@ -40,7 +40,7 @@ def time_in_brackets(task, unknown: bool) -> str:
 
 def _time(*tasks) -> str:
     """Return how long tasks took here before, in brackets; nothing where that is not known of all."""
-    seconds = [server.estimated_seconds(task) for task in tasks]
+    seconds = [cached.estimated_seconds(task) for task in tasks]
     return "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
 
 
@@ -93,7 +93,7 @@ def kept(tasks: dict) -> dict:
     for name, task in tasks.items():
         with contextlib.suppress(store.StoreError):
             if task.exists():
-                results[name] = server.loaded(task)
+                results[name] = cached.loaded(task)
     return results
 
 
@@ -110,7 +110,7 @@ def _result_or_start(task, automatic_below, about=""):
     running = jobs.active(key=task.key)
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
-        estimate = server.estimated(task)
+        estimate = cached.estimated(task)
         started = st.session_state.setdefault("tasks.started", set())
         if estimate is not None and estimate.values < automatic_below and task.key not in started:
             started.add(task.key)
@@ -123,10 +123,10 @@ def _kept(task):
     """Return the stored result of a task, or None, and whether an earlier version made it; make a damaged one again."""
     try:
         if task.exists():
-            return server.loaded(task), False
+            return cached.loaded(task), False
         earlier = task.earlier()
         if earlier is not None:
-            return server.loaded(task, earlier), True
+            return cached.loaded(task, earlier), True
     except store.DamagedArtifactError:
         make_again(task)
     except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
@@ -138,7 +138,7 @@ def _kept(task):
 
 def _start_all(named: dict) -> None:
     """Start tasks by name, the ones that read least first."""
-    estimates = {name: server.estimated(task) for name, task in named.items()}
+    estimates = {name: cached.estimated(task) for name, task in named.items()}
     values = {name: math.inf if one is None else one.values for name, one in estimates.items()}
     for name in sorted(named, key=values.get):
         start(named[name], about=name)
@@ -169,7 +169,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "", asked: 
     kind, fingerprint = _about(task)
     if fingerprint and not store.exists("datasets", fingerprint):  # deleted since the page was drawn
         with contextlib.suppress(store.StoreError, OSError):
-            server.dataset(fingerprint)  # writes again what is in memory
+            cached.dataset(fingerprint)  # writes again what is in memory
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.titled(dataset_name(fingerprint) or task.dataset_name(), about)
     is_kept = task.exists() and not again
@@ -309,7 +309,7 @@ def _done(record, job):
     """Let the workspace open the result of a job that has finished."""
     room.make_room_later()
     if record.get("again"):
-        server.forget()  # values in memory may come from the result that was replaced
+        cached.forget()  # values in memory may come from the result that was replaced
     # The key that the worker returned: it differs from the record's if the program was updated while this server ran.
     _list_result(record, job.result())
     jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result

@@ -7,7 +7,7 @@ import threading
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, format, server, tables
+from pages.shared import actions, cached, format, tables
 from pages.shared.figures import charts
 from pages.shared.operator import audit
 from pages.shared.process import room
@@ -179,7 +179,7 @@ def delete(goes: list, inventory, title: str) -> None:
             experiment.engine.sweep_unfinished.forget(artifact.key)
         name = store.set_aside(*artifact.name)
         aside += [] if name is None else [(artifact.kind, name)]
-    server.forget()
+    cached.forget()
     kinds, keys = [artifact.kind for artifact in gone.values()], [artifact.key for artifact in gone.values()]
     audit.note("delete", kinds=kinds, keys=keys)
     timer = threading.Timer(room.UNDO_SECONDS + 1, store.remove_aside, [room.UNDO_SECONDS])

@@ -141,9 +141,9 @@ def about(ready) -> None:
         text = f"Over all trees; the deepest is {size['depth']} levels deep."
         cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
     tables.cards(cards)
-    cached = record["key"] in st.session_state.get("train.from_cache", ())
+    from_cache = record["key"] in st.session_state.get("train.from_cache", ())
     settings_text = settings.changed(run.model, run.params) or "default settings"
-    trained = "From the cache, trained" if cached else "Trained"
+    trained = "From the cache, trained" if from_cache else "Trained"
     st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
     if run.chosen:
         _chosen(run, ready.files)

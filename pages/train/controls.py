@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import actions, door, fields, format, forms, jobs, sections, server, settings, tasks
+from pages.shared import actions, cached, door, fields, format, forms, jobs, sections, settings, tasks
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from pages.train import trying
@@ -93,7 +93,7 @@ def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
     elif task.exists():
         st.caption("A result of these settings is kept: it is shown at once.")
     elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
-        seconds = server.estimated_seconds(task)
+        seconds = cached.estimated_seconds(task)
         st.caption("" if seconds is None else f"Takes {tasks.takes(seconds)}.")
 
 
@@ -101,7 +101,7 @@ def _task(fingerprint, model):
     """Return the task that trains with these settings, or None, and what is wrong with them."""
     params = forms.values(model, experiment.MODELS[model])
     problems = forms.problems(experiment.MODELS[model], params)
-    if params.get("negative") == "refuse" and server.has_negative_values(fingerprint):
+    if params.get("negative") == "refuse" and cached.has_negative_values(fingerprint):
         problems.append(settings.needs_amounts(model))
     return None if problems else tasks.train_task(fingerprint, model, params, results.K), problems
 

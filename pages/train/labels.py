@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, fields, format, selectors, server, tables
+from pages.shared import addresses, cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
@@ -63,11 +63,11 @@ def sentence(found: OfLabels) -> str:
     )
 
 
-@server.shared()
+@cached.shared()
 def every_label(key, k):
-    run = server.run(key)
-    labels = server.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]
-    frame = metrics.by_label(server.dataset(run.fingerprint).Y_test, run.ranking, k)
+    run = cached.run(key)
+    labels = cached.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]
+    frame = metrics.by_label(cached.dataset(run.fingerprint).Y_test, run.ranking, k)
     frame = frame.assign(missed=frame["rows"] - frame["right"], wrong=frame["predicted"] - frame["right"])
     return labels.merge(frame, on="label").sort_values("n_train", ascending=False, kind="stable", ignore_index=True)
 
@@ -210,12 +210,12 @@ def confusions(ready) -> None:
         _rows_of_pair(data, run, k, missed, wrong, f"train.confusions.rows.{key[:8]}.{k}.{missed}.{wrong}")
 
 
-@server.shared("Counting confusions")
+@cached.shared("Counting confusions")
 def confused(key, k, query):
-    run, labels_asked = server.run(key), None
-    data = server.dataset(run.fingerprint)
+    run, labels_asked = cached.run(key), None
+    data = cached.dataset(run.fingerprint)
     if query:
-        labels_asked = tables.find_labels(server.label_names(run.fingerprint), query)["label"]
+        labels_asked = tables.find_labels(cached.label_names(run.fingerprint), query)["label"]
     found = metrics.confusions(data.Y_test, run.ranking, k or None, n=LISTED_PAIRS, labels=labels_asked)
     names = {f"{side}_name": tables.label_names(data, found.pairs[side]) for side in ("missed", "wrong")}
     return found._replace(pairs=found.pairs.assign(**names, share=100 * found.pairs["rows"] / found.pairs["n_missed"]))

@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import actions, fields, format, forms, server, settings, sweeping, tasks
+from pages.shared import actions, cached, fields, format, forms, settings, sweeping, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -43,7 +43,7 @@ def _how(fingerprint, model) -> None:
     about = "Each setting is trained with so many seeds, and judged by the mean."
     no_seed = "random_state" not in experiment.full_params(model)
     fields.whole("Seeds", 1, MOST_SEEDS, "try.seeds", 1, place=left, help=about, disabled=no_seed)
-    measures = results.measurable(MEASURES, server.dataset(fingerprint).n_labels)
+    measures = results.measurable(MEASURES, cached.dataset(fingerprint).n_labels)
     about = "The setting with the largest value is chosen."
     fields.choice("Measure", measures, "try.measure", "P@1", place=right, help=about)
 
@@ -57,7 +57,7 @@ def _start(fingerprint, model, varied) -> None:
         (st.error if pressed else st.caption)(format.plain(problem))
         return
     many = [format.count(len(task.settings), "setting"), format.count(task.n_trials, "training")]
-    seconds = server.estimated_seconds(task)
+    seconds = cached.estimated_seconds(task)
     if seconds is not None:
         many.append(tasks.takes(seconds) if seconds else "known already")
     st.caption("Tried already." if task.exists() else f"{', '.join(many)}.")

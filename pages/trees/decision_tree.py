@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import fields, format, selectors, server, tables
+from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.view import look, now
 from pages.trees import growth, one_tree
@@ -119,7 +119,7 @@ class DecisionTreeView(one_tree.TreeView):
         chosen = MODES[self.mode], lambda name: look(mode=MODES.index(name))
         fields.pick("Drawn", {name: name for name in MODES}, "trees.mode", *chosen, widget="radio", horizontal=True)
         if self.mode == LABEL:
-            names = server.label_names(self.run.fingerprint)
+            names = cached.label_names(self.run.fingerprint)
             self.of_label(selectors.choose_label(self.data, names, "of", "trees.label", "trees.query", node=None))
         else:
             (self.on_path if self.mode == PATH else self.below_top)()
@@ -140,7 +140,7 @@ class DecisionTreeView(one_tree.TreeView):
 
     def facts(self) -> str:
         tree, v = self.tree, self.node
-        purity, rows = float(server.nodes(self.key, self.t)["purity"].iloc[v]), int(tree.n_samples[v])
+        purity, rows = float(cached.nodes(self.key, self.t)["purity"].iloc[v]), int(tree.n_samples[v])
         text = f"{format.count(rows, 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f}\u00a0%"
         if not self.is_leaf(v):
             sent = zip(tree.n_samples[tree.children[v]] / rows, tree.children[v])
@@ -235,7 +235,7 @@ def _controls(view) -> str:
 
 def _draw(view, color: str) -> None:
     """Draw the nodes of a view, coloured by a key of :data:`COLORS`."""
-    tree, numbers, where = view.tree, server.nodes(view.key, view.t), f"tree {view.t + 1}"
+    tree, numbers, where = view.tree, cached.nodes(view.key, view.t), f"tree {view.t + 1}"
     options = {"leaves": view.leaves, "label": view.label, "all_nodes": numbers}
     drawn = frames.drawing_frame(tree, view.nodes, view.data.label_name, view.weights, **options)
     if view.mode == PATH:
@@ -307,9 +307,9 @@ def _leaves_of_label(view) -> None:
     charts.csv_button("Leaves of the label, CSV", lambda: view.with_names(ends_of), file, about)
 
 
-@server.shared()
+@cached.shared()
 def mean_values(fingerprint: str):
-    return np.asarray(server.dataset(fingerprint).X_train.mean(axis=0), np.float64).ravel()
+    return np.asarray(cached.dataset(fingerprint).X_train.mean(axis=0), np.float64).ravel()
 
 
 def percent(share: float) -> str:
@@ -325,7 +325,7 @@ def top_labels(frame) -> list[str]:
 
 
 def all_nodes(view) -> None:
-    every = server.nodes(view.key, view.t)
+    every = cached.nodes(view.key, view.t)
     order = fields.choice("Order", NODE_ORDERS, "trees.order", "node")
     ordered = every.sort_values(order, ascending=order in ("node", "purity"), kind="stable", na_position="last")
     shown = view.with_names(ordered.head(LISTED_LEAVES))

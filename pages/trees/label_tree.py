@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, label_trees, selectors, server, tables, tasks
+from pages.shared import cached, fields, format, label_trees, selectors, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.view import look, now
@@ -52,7 +52,7 @@ class LabelTreeView(one_tree.TreeView):
         self.are_probabilities = predictions.are_probabilities(self.model)
         self.task = experiment.task("node_quality", {"run": self.key}, {"tree": self.t})
         with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
-            self.measured(server.loaded(self.task) if self.task.exists() else None)
+            self.measured(cached.loaded(self.task) if self.task.exists() else None)
 
     def measured(self, quality) -> None:
         """Take the measures of nodes on test rows."""
@@ -86,7 +86,7 @@ class LabelTreeView(one_tree.TreeView):
             one_tree.tree_field(self, columns[0])
         one_tree.node_field(self, columns[-1])
         with right:
-            names = server.label_names(self.run.fingerprint)
+            names = cached.label_names(self.run.fingerprint)
             label = selectors.choose_label(self.data, names, "of", "trees.label", "trees.query")
         before = f"Path to {format.plain(self.data.label_name(label))}:"
         one_tree.crumbs(self, int(self.tree.leaf_of_label[label]), "trees.label.path", before)
@@ -206,7 +206,7 @@ def _draw(view, label: int, place) -> None:
 def _alike(view) -> None:
     """Draw what the classifiers of the most frequent labels have in common: a flat tree groups no labels."""
     weights = view.classifiers.weights[view.tree.leaf_of_label]
-    frequent = server.label_names(view.run.fingerprint)["label"].to_numpy()
+    frequent = cached.label_names(view.run.fingerprint)["label"].to_numpy()
     labels = frequent[np.diff(weights.indptr)[frequent] >= FEATURES][:MOST_ALIKE]
     st.caption("The tree has one level: each label has a classifier at the root, and no labels are grouped.")
     if labels.size < 2:
@@ -286,15 +286,15 @@ def _children(view) -> None:
     )
 
 
-@server.shared("Reading the label tree")
+@cached.shared("Reading the label tree")
 def nodes(key: str, t: int) -> pd.DataFrame:
-    data = server.dataset(server.run(key).fingerprint)
-    return frames.nodes_frame(experiment.label_tree_model(server.model(key)).trees_[t], data.Y_train)
+    data = cached.dataset(cached.run(key).fingerprint)
+    return frames.nodes_frame(experiment.label_tree_model(cached.model(key)).trees_[t], data.Y_train)
 
 
-@server.shared()
+@cached.shared()
 def counts(fingerprint: str):
-    return counted(server.dataset(fingerprint).Y_train)
+    return counted(cached.dataset(fingerprint).Y_train)
 
 
 def share(value: float) -> str:

@@ -175,11 +175,11 @@ def estimate(monkeypatch, kind, seconds):
 
 def damage(folder, key):
     """Cut a kept result short."""
-    from pages.shared import server
+    from pages.shared import cached
 
     path = store.folder(folder, key) / store.VALUE
     path.write_bytes(path.read_bytes()[:-20])
-    server.forget()
+    cached.forget()
 
 
 def put_file(session, key, name, content):

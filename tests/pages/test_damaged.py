@@ -62,7 +62,7 @@ RECORDS = {
 
 
 def test_an_upload_whose_record_is_damaged_is_said_on_data(ready):
-    from pages.shared import server
+    from pages.shared import cached
 
     train(ready)
     fields, fingerprint = written(ready), written(ready)["dataset"]
@@ -72,7 +72,7 @@ def test_an_upload_whose_record_is_damaged_is_said_on_data(ready):
         with fields_of(ready) as before:
             before.update(fields)
         record.write_text(damage_record(whole))
-        server.forget()
+        cached.forget()
         page = Session(ready.token).go("data")
         assert not page.at.exception and "damaged" in page.text() + "".join(e.value for e in page.at.error), how
         for other in ("compare", "storage"):

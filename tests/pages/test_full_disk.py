@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pages.shared import addresses, server
+from pages.shared import addresses, cached
 from tests.pages.making import use, workspace_row
 from tests.pages.small import small_data
 from xmlcore import experiment, store
@@ -54,7 +54,7 @@ def test_a_damaged_upload_is_said_to_be_damaged_and_stays_listed(ready):
     content = bytearray(file.read_bytes())
     content[500] ^= 1
     file.write_bytes(content)
-    server.forget()
+    cached.forget()
     page = ready.run()
     assert "mine is damaged" in page.text() and "left as it is" in page.text()
     assert file.read_bytes() == content

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from pages.shared import server
+from pages.shared import cached
 from tests.pages.making import fields_of, figure, select, train
 from xmlcore import experiment, store
 
@@ -29,7 +29,7 @@ def later(session, kind, key, change):
         store.write_value(place, value)
         if kind == "runs":
             shutil.move(model, place / "model")
-    server.forget()
+    cached.forget()
 
 
 def another_model(record):

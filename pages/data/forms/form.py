@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shared import actions, fields, format, fragments, jobs, sending, server, tasks
+from pages.shared import actions, cached, fields, format, fragments, jobs, sending, tasks
 from pages.shared.streamlit_fixes import reconnected
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
@@ -247,7 +247,7 @@ def _runs(form, request) -> bool:
 
 
 def _estimate(task):
-    estimate = server.estimated(task)
+    estimate = cached.estimated(task)
     if estimate is None or estimate.bytes < SHORT:
         return
     time = "" if estimate.seconds is None else f"{tasks.takes(estimate.seconds)} and "

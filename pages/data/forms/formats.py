@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.figures import charts
 from xmlcore import datasets
 from xmlcore.experiment.kinds.export import FORMATS as WRITTEN
@@ -66,7 +66,7 @@ def show(fingerprint) -> None:
         if fingerprint is not None:
             st.caption(f"Sample files, with the first {SAMPLE_ROWS} training rows of the data set in use:")
             with st.container(horizontal=True):
-                has_texts = server.dataset(fingerprint).texts_train is not None
+                has_texts = cached.dataset(fingerprint).texts_train is not None
                 for name, ending in (WRITTEN | ({"fasttext": ".ft"} if has_texts else {})).items():
                     charts.file_button(
                         f"Sample, {ending}",
@@ -77,7 +77,7 @@ def show(fingerprint) -> None:
 
 
 def _sample(fingerprint, format_name) -> bytes:
-    data = server.dataset(fingerprint)
+    data = cached.dataset(fingerprint)
     n = min(SAMPLE_ROWS, data.n_train)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sample"

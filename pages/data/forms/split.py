@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from pages.data.forms import form
-from pages.shared import fields, server
+from pages.shared import cached, fields
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets.splits import PUBLISHED_SPLIT
@@ -27,7 +27,7 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key).strip() or first
     if way == "file" and None in (values["train"], values["test"]):
         return None
-    notes = list(server.dataset(fingerprint).notes) if known["source"] == "catalog" else known["notes"]
+    notes = list(cached.dataset(fingerprint).notes) if known["source"] == "catalog" else known["notes"]
     files = {part: values[part] for part in ("train", "test") if part in values}
     task = partial(asked, fingerprint, way, values, notes)
     with contextlib.suppress(ValueError):  # of fields that fit no rows: the button says why

@@ -1,6 +1,6 @@
 """How much memory the values take that one server keeps for all sessions, and which are forgotten to make room.
 
-All values of all functions of :func:`pages.shared.server.shared` together are bounded by their bytes: those that were
+All values of all functions of :func:`pages.shared.cached.shared` together are bounded by their bytes: those that were
 used longest ago are forgotten, and are made or read again when a page needs them.
 """
 

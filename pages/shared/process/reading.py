@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import OrderedDict
 
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.process import garbage, job_queue
 from pages.shared.process.turns import serving
 from xmlcore import explain, store
@@ -49,11 +49,11 @@ def _read(read):
 
 def read_run(key: str) -> None:
     """Read a run, its data set and its model, and explain a prediction, which prepares the model and loads kernels."""
-    if not server.run(key).has_model:
+    if not cached.run(key).has_model:
         return
-    x = server.dataset(server.run(key).fingerprint).X_test[[0]]
-    first = server.model(key).predict_topk(x, 1).labels[0]
-    explain.contributions(server.model(key), x, max(int(first[0]), 0))
+    x = cached.dataset(cached.run(key).fingerprint).X_test[[0]]
+    first = cached.model(key).predict_topk(x, 1).labels[0]
+    explain.contributions(cached.model(key), x, max(int(first[0]), 0))
 
 
 def says_nothing_of_reader(record):

@@ -5,7 +5,7 @@ import hashlib
 import threading
 import time
 
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.process import job_queue
 from pages.shared.process.turns import serving
 from xmlcore import experiment, store
@@ -19,7 +19,7 @@ def inventory() -> store.Inventory:
     return _inventory(store.changes(), time.time() // 60)
 
 
-@server.shared(most=1)
+@cached.shared(most=1)
 def _inventory(changes, minute):
     """Return what is kept; ``changes`` says when artifacts were made, deleted or pinned last."""
     return store.inventory()
@@ -42,7 +42,7 @@ def make_room() -> None:
     store.remove_aside(UNDO_SECONDS)
     with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
         if store.make_room(needed() | experiment.needed_by_sweeps()) is not None:
-            server.forget()
+            cached.forget()
 
 
 def make_room_later() -> None:

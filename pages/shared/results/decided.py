@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pages.shared import format, server
+from pages.shared import cached, format
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
@@ -22,9 +22,9 @@ def in_force(run_key: str, widgets: dict | None = None) -> str | None:
     return None if name is None or measured(run_key, name) is None else name
 
 
-@server.shared()
+@cached.shared()
 def _model(run_key: str, name: str | None):
-    return deciding(server.model(run_key), run_key, name)
+    return deciding(cached.model(run_key), run_key, name)
 
 
 def model(run_key: str):
@@ -36,7 +36,7 @@ def measured(run_key: str, name: str) -> pd.Series | None:
     """Return what a decision gives on the test rows of a result; None if it has not been learnt."""
     task = experiment.task("decide", {"run": run_key})
     try:
-        return server.loaded(task).line(name) if task.exists() else None
+        return cached.loaded(task).line(name) if task.exists() else None
     except (store.StoreError, ValueError):  # damaged; or the held-out rows are others, and it cannot be promised
         return None
 

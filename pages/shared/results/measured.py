@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from pages.shared import format, server
+from pages.shared import cached, format
 from pages.shared.results import results
 from xmlcore import metrics
 
@@ -18,18 +18,18 @@ INTERVAL = (
 )
 
 
-@server.shared()
+@cached.shared()
 def headline(key: str):
     """Return the first measures of a run at the usual k, with 95 % intervals: ``measure, k, value, low, high``."""
-    run = server.run(key)
-    data = server.dataset(run.fingerprint)
+    run = cached.run(key)
+    data = cached.dataset(run.fingerprint)
     inv_ps = metrics.inverse_propensity(data.Y_train)
     return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
 
 
 def cards(key: str) -> list[tuple]:
     """Return the main measures and the training time of a run: what :func:`pages.shared.tables.cards` shows."""
-    frame, run = headline(key).set_index(["measure", "k"]), server.run(key)
+    frame, run = headline(key).set_index(["measure", "k"]), cached.run(key)
     shown, most = [], headline(key)["k"].max()
     is_measured = np.isfinite(frame.loc["PSP@k", 1].value)  # else no test row has a label
     for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS if is_measured):

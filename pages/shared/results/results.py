@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import fields, format, jobs, selectors, server, settings, tasks
+from pages.shared import cached, fields, format, jobs, selectors, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -84,7 +84,7 @@ def _is_readable(record) -> bool:
     if record.get("model") not in experiment.MODELS:
         return False
     try:
-        server.model(record["key"])
+        cached.model(record["key"])
     except (store.StoreError, OSError):
         return False
     return True
@@ -112,19 +112,19 @@ def key_now(record: dict) -> str:
 
 
 def run(record: dict):
-    return read(server.run, record)
+    return read(cached.run, record)
 
 
 def run_and_model(record: dict):
-    return read(lambda key: (server.run(key), server.model(key)), record)
+    return read(lambda key: (cached.run(key), cached.model(key)), record)
 
 
 def selection(record: dict):
-    return read(server.selection, record)
+    return read(cached.selection, record)
 
 
 def measures(record: dict):
-    return read(server.measures, record)
+    return read(cached.measures, record)
 
 
 def read(reading, record: dict):
@@ -179,7 +179,7 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
     return next((key for key in wanted if key in keys), best["key"])
 
 
-@server.shared()
+@cached.shared()
 def _precisions(keys: tuple, changed: int) -> dict[str, float]:
     """Return P@1 of runs by their keys, -1 where it is not known, as when the store was changed last."""
     found = dict.fromkeys(keys, -1.0)

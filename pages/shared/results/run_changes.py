@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from pages.shared import actions, format, server
+from pages.shared import actions, cached, format
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import removed, result_list, workspace
@@ -133,6 +133,6 @@ def show_code(record: dict, file_name: str, place: str) -> None:
         )
 
 
-@server.shared()
+@cached.shared()
 def _code(key, known):
     return experiment.code_of(key, *json.loads(known))

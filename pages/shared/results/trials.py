@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, server, settings, sweeping
+from pages.shared import cached, fields, format, settings, sweeping
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, figures, metrics, store
@@ -87,7 +87,7 @@ def read(record) -> Tried | None:
     try:
         task = sweeping.task_of(record)
         if sweeping.state(record) == "done":
-            result = server.loaded(task)
+            result = cached.loaded(task)
             return Tried(task, result.settings, result, None, result.trials, result.table)
     except (store.StoreError, ValueError, TypeError) as error:
         st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")

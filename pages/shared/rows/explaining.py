@@ -10,7 +10,7 @@ import pandas as pd
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import format, server, tables
+from pages.shared import cached, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
@@ -174,15 +174,15 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 
 
-@server.shared()
+@cached.shared()
 def far_off(key: str, kind: str) -> float:
     """Return the mean error of a run's probabilities on test rows; 0 if it is small, or may be chance."""
-    run = server.run(key)
-    data, ranking = server.dataset(run.fingerprint), run.ranking
+    run = cached.run(key)
+    data, ranking = cached.dataset(run.fingerprint), run.ranking
     Y = data.Y_test
     if kind == "share":  # LdSM ranks by other scores
         labels = ranking.labels[:ROWS]
-        shares = sp.csr_array(server.model(key).predict_proba(data.X_test[:ROWS]))
+        shares = sp.csr_array(cached.model(key).predict_proba(data.X_test[:ROWS]))
         scores = shares[np.arange(len(labels))[:, None], np.maximum(labels, 0)].toarray()
         Y, ranking = Y[:ROWS], ranking._replace(labels=labels, scores=scores)
     bins = metrics.reliability(Y, ranking)

@@ -15,7 +15,7 @@ from benchmarks.library.many_runs import make
 from pages.compare import side, table
 from pages.compare.listed import Listing, every_of
 from pages.compare.one import DIGITS
-from pages.shared import sections, server
+from pages.shared import cached, sections
 from pages.shared.process import reading
 from tests.pages.making import damage, fields_of, figure, plainly, train, use, workspace_row
 from tests.pages.small import small_data
@@ -137,7 +137,7 @@ def test_the_newest_results_are_read_ahead(ready, words, monkeypatch, read_now):
 def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
     monkeypatch.setattr(reading, "read_run", lambda key: None)
     listed(ready, make(12, words), words)  # so that the Data page finds results
-    server.forget()
+    cached.forget()
     reading._ahead.clear()
     ready.go("data")
     for module, name in ((experiment, "runs"), (experiment, "seeds_grouped"), (side_by_side, "differences")):
@@ -319,8 +319,8 @@ def test_only_the_best_or_ticked_results_are_read(ready, words, monkeypatch):
     assert said in page.text() and len(called(page)) == 4
     page = ticked(page, list(called(page))[:2])
     assert said not in page.text() and len(called(page)) == 2
-    read, real = set(), server.run
-    monkeypatch.setattr(server, "run", lambda key: read.add(key) or real(key))
+    read, real = set(), cached.run
+    monkeypatch.setattr(cached, "run", lambda key: read.add(key) or real(key))
     page = ticked(page, list(records(page)))
     assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
     assert len(read) <= 14

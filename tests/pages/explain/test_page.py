@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from pages.explain import answer
-from pages.shared import fields, format, server
+from pages.shared import cached, fields, format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
 from tests.pages.making import figure, numbers, said_plainly, titles, train, word_data
@@ -126,7 +126,7 @@ def test_wrong_probabilities_are_said_to_be_so(ready, where, monkeypatch):
         found = re.search(r"P is (\d+)\spoints off", ready.go(where).until(titles).text())
         said[key] = found and int(found[1])
     (logistic, points), (_, hinge) = said.items()
-    bins = metrics.reliability(data.Y_test, server.run(logistic).ranking)
+    bins = metrics.reliability(data.Y_test, cached.run(logistic).ranking)
     assert points == round(100 * metrics.calibration_error(bins).expected) > 5
     assert hinge is None
 
@@ -140,9 +140,9 @@ def test_few_test_rows_are_not_taken_for_wrong_probabilities(monkeypatch, own_ca
     data = types.SimpleNamespace(Y_test=sp.csr_array((rng.random((30, 5)) < P).astype(np.uint8)), X_test=P)
     shown = (P + wrong).astype(np.float32)
     ranking = Ranking(np.tile(np.arange(5), (30, 1)), shown if kind == "margin" else shown / 9)
-    monkeypatch.setattr(server, "run", lambda key: types.SimpleNamespace(fingerprint="", ranking=ranking))
-    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
-    monkeypatch.setattr(server, "model", lambda key: types.SimpleNamespace(predict_proba=lambda X: shown[: len(X)]))
+    monkeypatch.setattr(cached, "run", lambda key: types.SimpleNamespace(fingerprint="", ranking=ranking))
+    monkeypatch.setattr(cached, "dataset", lambda fingerprint: data)
+    monkeypatch.setattr(cached, "model", lambda key: types.SimpleNamespace(predict_proba=lambda X: shown[: len(X)]))
     bins = metrics.reliability(data.Y_test, ranking._replace(scores=shown))
     assert metrics.calibration_error(bins).expected > explaining.FAR_OFF
     assert 100 * explaining.far_off(f"{kind} {wrong}", kind) == pytest.approx(said, abs=5)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pages.features import compare
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.figures import charts
 from tests.pages import making
 from tests.pages.making import Row, estimate, figure, said_plainly, titles, train, word_data
@@ -99,8 +99,8 @@ def misled(ready, monkeypatch):
     data = datasets.Dataset("words", X, data.Y_train, data.X_test, data.Y_test, **names)
     selection.selected[5] = [never, some, often, next(j for j in range(24) if j not in (never, some, often))]
     selection.selected_scores[5] = [8.0, 4.0, 3.9, 1e-6]
-    monkeypatch.setattr(server, "selection", lambda key: selection)
-    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
+    monkeypatch.setattr(cached, "selection", lambda key: selection)
+    monkeypatch.setattr(cached, "dataset", lambda fingerprint: data)
     page = ready.go("features").set("features.label", 5)
     return page, [data.feature_name(j) for j in (never, some, often)]
 
@@ -173,7 +173,7 @@ def test_settings_that_do_not_go_together_start_nothing(page):
 def test_chi_squared_refuses_negative_values(page, monkeypatch):
     data = word_data()
     odd = datasets.Dataset("odd", -data.X_train, data.Y_train, data.X_test, data.Y_test)
-    monkeypatch.setattr(server, "dataset", lambda fingerprint: odd)
+    monkeypatch.setattr(cached, "dataset", lambda fingerprint: odd)
     page.run().set("features.method", "ChiSquared")
     assert any("needs values of at least 0" in error.value for error in page.at.error)
 

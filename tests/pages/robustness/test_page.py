@@ -11,7 +11,7 @@ import pytest
 from pages.predict.predictor import CHOSEN
 from pages.robustness import answer, choices
 from pages.robustness import measured as measured_runs
-from pages.shared import server
+from pages.shared import cached
 from tests.pages.making import estimate, fields_of, figure, said_plainly, train
 from xmlcore import DoubleSampling, experiment, robustness, store
 from xmlcore.datasets import load_saved
@@ -213,13 +213,13 @@ def test_a_counterpart_trained_by_one_press_joins_the_figure(page, key):
 def test_a_counterpart_of_the_quickest_model_is_offered_first(ready, key, monkeypatch):
     slow = train(ready, "OneVsRest")
     seconds = {key: 1.0, slow: 9.0}
-    loaded = server.run
+    loaded = cached.run
 
     def run(key):
         result = loaded(key)
         return dataclasses.replace(result, times=result.times | {"fit_s": seconds[key]})
 
-    monkeypatch.setattr(server, "run", run)
+    monkeypatch.setattr(cached, "run", run)
     estimate(monkeypatch, "robustness", 100.0)  # nothing is measured unasked
     page = ready.go("robustness")
     assert page.at.selectbox(key="robustness.noisy.of").value == key

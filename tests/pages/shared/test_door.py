@@ -4,7 +4,7 @@ import types
 
 import pytest
 
-from pages.shared import door, server
+from pages.shared import cached, door
 from pages.shared.workspaces import workspace
 from tests.pages.conftest import Session
 from tests.pages.making import damage, figure, predictions, select, train, use, word_data
@@ -83,7 +83,7 @@ def test_a_damaged_result_says_how_to_go_on_after_a_stop(ready):
     key = train(ready)
     arrays = store.folder("runs", key) / "model" / "arrays.npz"
     arrays.write_bytes(arrays.read_bytes()[:100])
-    server.forget()
+    cached.forget()
     ready.at.session_state["tasks.started"] = {("again", key)}  # it was started in this session, and stopped
     assert "Reload the page to make it" in ready.go("explain").text()
 

@@ -18,7 +18,7 @@ import pytest
 import scipy.sparse as sp
 from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
-from pages.shared import fragments, frame, server
+from pages.shared import cached, fragments, frame
 from pages.shared.addresses import SCRIPT
 from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
 from pages.shared.process.in_memory import Values
@@ -95,7 +95,7 @@ def drawn_at_once(n_pages, work=lambda: None, seconds=0.5):
 def test_two_pages_are_drawn_at_once_and_others_wait(monkeypatch):
     monkeypatch.setattr(turns, "LONGEST", 60.0)
     assert drawn_at_once(5) == 2
-    slow = server.shared()(lambda number: time.sleep(0.5))
+    slow = cached.shared()(lambda number: time.sleep(0.5))
     assert drawn_at_once(5, lambda: slow(1), 30) == 5, "one makes the value, and the others wait for it"
     assert drawn_at_once(5, lambda: slow(1)) == 2, "the value is there"
     monkeypatch.setattr(turns, "LONGEST", 0.1)
@@ -297,14 +297,14 @@ def test_the_size_of_a_value_counts_each_part_once(made, wanted):
 def test_a_data_set_that_is_too_large_is_read_again(own_cache, monkeypatch, clock):
     made = []
 
-    @server.shared()
+    @cached.shared()
     def numbers(name):
         """Return a large value."""
         made.append(name)
         return np.zeros(100_000)
 
     monkeypatch.setenv(in_memory.VARIABLE, "1 MB")
-    server.forget()
+    cached.forget()
     for name in ("a", "b"):
         for _ in range(3):
             numbers(name)
@@ -312,7 +312,7 @@ def test_a_data_set_that_is_too_large_is_read_again(own_cache, monkeypatch, cloc
     assert made == ["a", "b"]
     numbers("a")
     assert made == ["a", "b", "a"] and in_memory.values.bytes < 1 << 20
-    server.forget()
+    cached.forget()
 
 
 def test_the_bound_is_a_share_of_the_machine_unless_one_is_set(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pages.shared import server, view
+from pages.shared import cached, view
 from tests.pages.making import train
 from xmlcore import experiment, metrics
 
@@ -11,7 +11,7 @@ from xmlcore import experiment, metrics
 @pytest.mark.sections("Confusions")
 def test_a_pair_that_is_ticked_shows_its_rows(ready):
     run = experiment.load("train", train(ready))
-    Y = server.dataset(run.fingerprint).Y_test
+    Y = cached.dataset(run.fingerprint).Y_test
     page = ready.go("train")
     found = metrics.confusions(Y, run.ranking)
     table = page.frame("missed_name", "wrong_name")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from pages.shared import server
+from pages.shared import cached
 from pages.shared.figures import charts
 from pages.trees import answer
 from tests.pages import making
@@ -209,7 +209,7 @@ def test_the_csv_of_nodes_is_complete_and_parts_are_measured(page, key, model, m
 def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     key = train(ready)
     alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
-    monkeypatch.setattr(server, "model", lambda asked: {key: alone}[asked])
+    monkeypatch.setattr(cached, "model", lambda asked: {key: alone}[asked])
     page = ready.go("trees")
     assert page.metrics()["Objective J"] == "–"
     assert drawing(page)[1] == [0]

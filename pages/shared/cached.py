@@ -24,7 +24,7 @@ def shared(show_spinner: str = "", most: int = in_memory.MOST):
 
     def decorate(function):
         @functools.wraps(function)
-        def found(*args):
+        def wrapper(*args):
             def make():
                 with st.spinner(show_spinner) if show_spinner else contextlib.nullcontext():
                     return function(*args)
@@ -33,7 +33,7 @@ def shared(show_spinner: str = "", most: int = in_memory.MOST):
             names = (str(cache_root()), *(tuple(one) if isinstance(one, list) else one for one in args))
             return in_memory.values.get(function, names, make, most)
 
-        return found
+        return wrapper
 
     return decorate
 
