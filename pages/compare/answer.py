@@ -30,7 +30,7 @@ def sentence(lines, choice, compared) -> None:
     told = told[told[choice.measure].notna()]
     if told.empty:
         silent = [door.SILENT.format(format.plain(name)) for name in lines["dataset"].drop_duplicates()]
-        st.markdown(" ".join(silent) or "No result fits what is chosen below.")
+        st.markdown(" ".join(silent) or "No result matches the filters below.")
         return
     fingerprints = told["fingerprint"].tolist()
     first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]

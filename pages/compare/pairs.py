@@ -12,8 +12,8 @@ from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
 P = (
-    "Corrected for all tests of the results side by side: if all were equally good, the probability that any of these "
-    "differences would be so clear (permutation tests, Holm's correction)."
+    "p-value of a permutation test, with Holm's correction for all tests of the results side by side: if all results "
+    "were equally good, the probability that any difference is so large."
 )
 SIGN = "Second − first"  # heads all differences; the sentence and the files have the same sign
 CSV = "Each result against the first, in each measure, with p-values of single tests"

@@ -17,7 +17,7 @@ from xmlcore.metrics.buckets import MEANING
 
 MOST = 12  # lines side by side
 MEASURE = "\u200bmeasure"  # column of the measures; no result can have this name, but one may be named "measure"
-NO_LINES = "Nothing is compared, because no result fits what is chosen above."
+NO_LINES = "Nothing is compared: no result matches the filters above."
 FIRST = 4  # lines side by side while none is ticked
 # Measures of head, torso and tail labels by the column that is drawn: title, and the name of the measure in tables.
 OF_BUCKETS = {
@@ -105,7 +105,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     if further:
         sections.show("compare", further)
     else:
-        st.caption("Comparing takes two lines of one data set: train a second model, or show more lines above.")
+        st.caption("A comparison needs two lines of one data set: train a second model, or show more lines above.")
 
 
 def _dataset(lines) -> str | None:

@@ -87,7 +87,7 @@ def _cards(data) -> None:
             ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
             ("Labels", f"{data.n_labels:,}", f"Labels by their training rows: {', '.join(rare)}."),
             ("Test rows", f"{data.n_test:,}", None),
-            ("Features per row", f"{nonzeros:,.1f}", f"Mean number of those that are not zero: {share} of all cells."),
+            ("Features per row", f"{nonzeros:,.1f}", f"Mean number of nonzero values: {share} of all cells."),
             (
                 "Labels per row",
                 f"{(data.Y_train.nnz + data.Y_test.nnz) / rows:.2f}",

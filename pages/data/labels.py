@@ -30,7 +30,7 @@ COLUMNS = {
         "IRLbl", 60, "%.1f", "Rows of the most frequent label / rows of this label, in training and test rows together."
     ),
     "scumble": tables.number(
-        "SCUMBLE", 80, "%.3f", "Mean over its rows. Near 1: it stands on the same rows as much more frequent labels."
+        "SCUMBLE", 80, "%.3f", "Mean over its rows. Near 1: it occurs on the same rows as much more frequent labels."
     ),
     "inverse_propensity": tables.number(
         "Inverse propensity", 120, "%.2f", "The weight of a right prediction in PSP@k and PSnDCG@k: rare labels more."
@@ -58,7 +58,7 @@ def show(data, labels, examination, name) -> None:
     among = labels if most is None else labels[labels["n_train"] <= most]
     found = tables.find_labels(among.sort_values(column, ascending=ascending, kind="stable"), query)
     if found.empty:
-        st.info(f"None of {format.count(len(labels), 'label')} is such a one.")
+        st.info(f"None of {format.count(len(labels), 'label')} matches.")
         return
     shown = found.head(SHOWN_LABELS)
     named = shown.assign(partners=partners(data, shown["label"], examination))

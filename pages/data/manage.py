@@ -110,7 +110,7 @@ def _statistics(opened):
     columns = {"Statistic": tables.text("Statistic", 230, pinned=True)}
     tables.show(frame, "manage.compare", columns | {name: tables.text(name, 110) for name in values}, most=600)
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
-    about = "The numbers of this table with all their digits"
+    about = "The numbers of this table in full precision"
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
 
 

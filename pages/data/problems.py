@@ -120,7 +120,7 @@ def show_differences(data, described, examination, name) -> None:
     if examination is None:
         return
     summary = described.summary | examination.summary
-    compared = "that have rows enough to be compared differ between training and test rows beyond chance."
+    compared = "with enough rows that differ significantly between training and test rows."
     tables.cards(
         [
             *(
@@ -153,7 +153,7 @@ def _table(noun, frame, name_of, name):
     if shown.empty:
         st.caption(f"No {noun} occurs often enough to be compared.")
         return
-    by_chance = "5\u00a0% of all marked may be chance (Benjamini-Hochberg 1995)."
+    by_chance = "The false discovery rate is 5\u00a0% (Benjamini-Hochberg 1995)."
     tables.show(
         shown,
         f"alike.{noun}",

@@ -51,7 +51,7 @@ def show(data, fingerprint) -> None:
             first=("text" if "text" in frame else "name", "labels", "row", "features"),
         )
         counted = format.showing(listed.size, found.size, f"{part} row")
-        st.caption(f"{counted}. Tick one to see its features; the row looked at last comes first.")
+        st.caption(f"{counted}. Tick one to see its features; the row viewed last comes first.")
     with right:
         _one_row(data, X, Y, names, part, row)
 

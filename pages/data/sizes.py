@@ -50,7 +50,7 @@ def show(described, examination, fingerprint, name) -> None:
             frame, figure = drawn(fingerprint, noun)
             text = f"Share of the training rows and of the test rows that have so many {noun}s."
             if figure.layout.meta["width"] > 1 or figure.layout.meta["last"] is not None:
-                text += " Numbers share a bar; the CSV has each."
+                text += " A bar may stand for several numbers; the CSV has each."
             charts.show_figure(figure, frame, f"{name}-{noun}s-per-row", text)
 
 
@@ -126,7 +126,7 @@ def _balance_cards(summary):
             (
                 "SCUMBLE",
                 f"{summary['scumble']:.3f}",
-                "Whether rare labels stand on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
+                "Whether rare labels occur on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
                 "repeating rows with rare labels balances nothing. Mean over rows. Charte et al. 2019.",
             ),
             (

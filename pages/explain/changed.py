@@ -54,7 +54,7 @@ def _fewest(view) -> None:
     found, title = explained("counterfactual", view.key, view.row, view.label, k), format.plain(view.title)
     label = f"**{format.plain(view.name)}** {'first' if k == 1 else f'among its first {k}'}"
     if found is None or len(found) > row_editor.MOST_EDITS:
-        st.markdown(f"{title} ranks {label} without any few of the features.")
+        st.markdown(f"No few features decide alone: {title} ranks {label} without them, too.")
         return
     names = [f"**{format.plain(view.data.feature_name(j))}**" for j in found]
     if len(names) > MOST_NAMED:

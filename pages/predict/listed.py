@@ -19,7 +19,7 @@ UNLIKE = {
     "unknown": "unknown {terms}",
     "empty": "rows without known {terms}",
     "score": "mean {score} of the first label",
-    "labels": "first labels that would have to be others",
+    "labels": "total variation distance of first labels",
 }
 UNLIKE_HELP = (
     "Measures of test rows may not hold here. New and test rows together were divided at random 999 times, into as "

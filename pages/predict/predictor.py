@@ -177,7 +177,7 @@ OPENING = "predict.opening"  # key of st.session_state: the task that opens a fi
 def take(chosen, dataset_name: str | None, question) -> None:
     st.header("Take the model with you")
     if chosen.run is None:
-        st.caption("This model was opened from a file, which you have.")
+        st.caption("This model was opened from your file.")
         _lines(chosen, question, "model.zip")
         _card(cached.loaded_by_key("open_model", chosen.key).text)
         return

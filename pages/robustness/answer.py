@@ -81,7 +81,7 @@ def losses(measurements) -> None:
     if not measurements.certified:
         shown, last = shown.join(compared(measurements), on="run"), settings.levels[-1]
         at = choices.level_text(settings.kind, last)
-        columns["from"] = tables.text("Loses from", None, "The least level with a significant loss of P@1.")
+        columns["from"] = tables.text("Loses from", None, "The lowest level with a significant loss of P@1.")
         columns["lost"] = tables.number("Lost, %", None, "%.1f", f"Share of its own P@1 that is lost at {at}.")
         columns["more"] = tables.text(
             "Share lost", None, f"At {at}, significantly larger or smaller than that of {measurements.best}."

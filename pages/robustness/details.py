@@ -82,7 +82,7 @@ def times(measurements) -> None:
         mine,
         f"{measurements.files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the {of}; bands are "
-        f"95\u00a0% intervals over {settings.n_repeats} repeats; those that overlap tell nothing apart. "
+        f"95\u00a0% intervals over {settings.n_repeats} repeats; bands that overlap show no difference. "
         f"{choices.IN_BLOCKS}",
         key="robustness.times",
     )

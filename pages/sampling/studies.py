@@ -94,7 +94,7 @@ def sentence(found: Tradeoff) -> str:
     ends = ((found.at_least, found.least), (found.at_most, found.most))
     least, most = (f"**{format.percent(mean)} at {found.sign} = {value:,.10g}**" for mean, value in ends)
     time = "" if found.times is None else f", for {format.significant(found.times, 2)} times the processor time"
-    return f"Micro R@1 is {least} and {most}{time}{', perhaps by chance' if found.by_chance else ''}."
+    return f"Micro R@1 is {least} and {most}{time}{' (not significant)' if found.by_chance else ''}."
 
 
 def _margin(data, accuracy) -> np.ndarray:

@@ -17,7 +17,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment
 
 NOTHING_TO_LEARN = "No training row has a label, so there is nothing to learn. Choose another data set."
-SILENT = "No test row of **{}** has a label, so nothing says how often a prediction is right."
+SILENT = "No test row of **{}** has a label, so predictions cannot be measured."
 
 
 @dataclasses.dataclass

@@ -182,5 +182,5 @@ def read_or_last(widget: str, values, first, write):
         st.session_state[kept] = values
         return values
     last = st.session_state.get(kept, first)
-    st.caption(f"Until this is put right, the page is about {write(last)}.")
+    st.caption(f"Until this is corrected, the page shows {write(last)}.")
     return last

@@ -17,7 +17,7 @@ from xmlcore.system import UnsafeCacheError, secure_cache
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
 SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
 DAMAGE = "keeping.damage"  # likewise: the name of the damaged database of which this session was told enough
-STAYS = "The page stays in memory and is kept when that is possible again, unless the server is stopped before."
+STAYS = "The page stays in memory and is saved once that is possible, unless the server stops first."
 
 
 def opened() -> bool:
@@ -115,7 +115,7 @@ def show_trouble() -> None:
         if damage.key == "lost":
             last = f" after {datetime.fromtimestamp(damage.value[0]):%Y-%m-%d %H:%M}" if damage.value[0] else ""
             st.warning(
-                f"**The list of workspaces lacks what was changed last**{last}: its file was removed or replaced by an "
+                f"**The list of workspaces lacks the latest changes**{last}: its file was removed or replaced by an "
                 f"older one. {kept}The server's log names the file, so that its operator can put it back."
             )
         else:
@@ -130,7 +130,7 @@ def show_trouble() -> None:
         st.session_state[SAID] = True
         st.warning(f"**Nothing new can be kept.** {format.plain(why)}" + ("" if saved else f" {STAYS}"))
     elif st.session_state.pop(SAID, False):
-        workspace.notify("There is room again: what is done now is kept.")
+        workspace.notify("There is space again: results are kept from now on.")
 
 
 def run_page(page) -> None:

@@ -39,14 +39,14 @@ def show(inventory: store.Inventory) -> None:
     kept = format.listed([format.count(number, noun) for noun, number in counts.items()])
     st.markdown(f"This workspace keeps **{kept}**.")
     about = (
-        "When all takes more than it may, what was used longest ago is removed first. Never removed are what is "
-        "pinned, what a job needs, and data that cannot be made again."
+        "Beyond this limit, the least recently used results are removed first: never pinned ones, those that a job "
+        "needs, or data that cannot be made again."
     )
     tables.cards(
         [
             ("This workspace", format.size(sum(artifact.bytes for artifact in own)), None),
             ("All workspaces", format.size(inventory.bytes), about, f"of at most {format.size(most)}"),
-            ("Left on the disk", format.size(store.free_on_disk()), None),
+            ("Free disk space", format.size(store.free_on_disk()), None),
         ]
     )
     for removal in store.removals()[:REMOVALS]:
@@ -119,10 +119,10 @@ def _pin(chosen, by, pin):
 
 
 def _bound(most: int):
-    """Let the bound of all results be changed, unless whoever runs the server has set it."""
+    """Let the bound of all results be changed, unless the operator of the server has set it."""
     st.header("How much disk results may take")
     if os.environ.get(BOUND_VARIABLE):
-        st.caption(f"Whoever runs this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
+        st.caption(f"The operator of this server has set it to {os.environ[BOUND_VARIABLE]}, by {BOUND_VARIABLE}.")
         return
     now = max(0.1, round(most / 1e9, 1))
     about = "For all workspaces of this machine. By default 20\u00a0GB, or half of what the disk has left if less."
@@ -219,7 +219,7 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
     if uploads := [artifact for artifact in goes if not inventory.can_be_made_again(artifact)]:
         st.warning(f"{_named(uploads, titles)} cannot be made again here: keep your files.")
     size, minutes = format.size(sum(artifact.bytes for artifact in goes)), f"{room.UNDO_SECONDS / 60:.0f}"
-    st.caption(f"{size} in all, but for what other workspaces list too. This can be undone for {minutes} minutes.")
+    st.caption(f"{size} in all, less results of other workspaces. This can be undone for {minutes} minutes.")
     more = len(goes) - n_also - 1
     title = titles[chosen[0].key] + (f" and {more:,} more" if more else "")
     title += f", with {format.count(n_also, 'result')} of it" if n_also else ""

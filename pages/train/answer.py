@@ -178,7 +178,7 @@ def _chosen(run, name):
         f"{name}-trials",
         f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}: each point is a model "
         "trained on a sample of the training rows and measured on other training rows; test rows are not used. The "
-        "highest mean of the three measures wins, each relative to the first trial of its sample; a dearer tree or a "
-        "larger C wins only if it is better by more than chance. C is then adapted to all rows.",
+        "highest mean of the three measures wins, each relative to the first trial of its sample; a more "
+        "expensive tree or a larger C wins only if it is significantly better. C is then adapted to all rows.",
         key="wide.train.trials",
     )

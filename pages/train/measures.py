@@ -25,7 +25,7 @@ RIGHT = 0.02  # largest mean error of probabilities that the sentence calls righ
 LEAST = 20  # least predictions of the bin that the sentence names
 CAPTION = (
     "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
-    "say; below it the model is too sure, above it not sure enough. Vertical lines are 95\u00a0% intervals of the "
+    "say; below it the model is overconfident, above it underconfident. Vertical lines are 95\u00a0% intervals of the "
     "share that is right; bars count the predictions. Calibrated probabilities are learnt from training rows that "
     "another training of the model did not see; test rows decide nothing. *Decide*, on the Predict page, predicts by "
     "them."
@@ -125,17 +125,17 @@ def calibration(ready) -> None:
         bins = fields.radio("Bins", BINS, "train.calibration.bins", "equal width", help=BINS_HELP)
         found = _probabilities(run, ready.key, data)
         frames = {name: metrics.reliability(data.Y_test, each, k, bins=bins) for name, each in found.items()}
-        if frames["as they are"].empty:
+        if frames["uncalibrated"].empty:
             st.caption("The model predicts no label, so there are no probabilities to check.")
             return
         errors = {name: metrics.calibration_error(frame) for name, frame in frames.items()}
         noun = "score" if meaning else "probability"
-        st.markdown(in_words(worst(frames["as they are"], errors["as they are"]), noun), help=meaning or None)
+        st.markdown(in_words(worst(frames["uncalibrated"], errors["uncalibrated"]), noun), help=meaning or None)
         _errors(errors, {name: metrics.brier_score_at_k(data.Y_test, each, k)[-1] for name, each in found.items()})
     with left:
         asked = "Are scores right as probabilities" if meaning else "Are probabilities right"
         calibrated = frames.get("calibrated")
-        figure = figures.reliability_curve(frames["as they are"], f"{asked}? Top {k}", calibrated=calibrated)
+        figure = figures.reliability_curve(frames["uncalibrated"], f"{asked}? Top {k}", calibrated=calibrated)
         if meaning:
             figure.update_layout(xaxis_title_text="Score, taken as a probability, %")
         charts.show_figure(
@@ -149,7 +149,7 @@ def calibration(ready) -> None:
 
 def _probabilities(run, key, data) -> dict:
     """Return the ranking of a run, and one with calibrated probabilities, or else a button that has them learnt."""
-    found = {"as they are": run.ranking}
+    found = {"uncalibrated": run.ranking}
     if run.has_model and can_decide(data):
         task = experiment.task("decide", {"run": key})
         learnt = tasks.ready(task, button="Calibrate", key="train.calibrate")
@@ -172,7 +172,7 @@ def in_words(found: Worst, noun: str) -> str:
         return f"**Right as probabilities**: {off}."
     low, high = (format.significant(100 * end) for end in (found.low, found.high))
     return (
-        f"**{'Too sure' if found.predicted > found.observed else 'Not sure enough'}**: of labels predicted with a "
+        f"**{'Overconfident' if found.predicted > found.observed else 'Underconfident'}**: of labels predicted with a "
         f"{noun} of {low} to {high}\u00a0%, **{100 * found.observed:.0f}\u00a0% are "
         f"right**. It is {off}."
     )
@@ -185,7 +185,7 @@ def _errors(errors, brier):
         "Brier score": {name: f"{value:.4f}" for name, value in brier.items()},
     }
     tables.cards([
-        (name, of["as they are"], HELP[name], f"{of['calibrated']} calibrated" if "calibrated" in of else None)
+        (name, of["uncalibrated"], HELP[name], f"{of['calibrated']} calibrated" if "calibrated" in of else None)
         for name, of in texts.items()
     ])  # fmt: skip
 

@@ -119,7 +119,7 @@ def sentence(result, found: Best) -> str:
         f"**{format.plain(settings.words(result.model, found.setting))}**{equal} is the best of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
         f"**{hundredths(found.value)}\u00a0%** on {format.count(result.n_held_out, 'held-out training row')}{beside}"
-        f"{', perhaps by chance' if found.by_chance else ''}."
+        f"{' (not significant)' if found.by_chance else ''}."
     )
 
 

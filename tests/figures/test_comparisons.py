@@ -388,8 +388,8 @@ def test_the_reliability_curve_leaves_out_empty_bins():
     assert (diagonal.x, diagonal.y) == ((0, 100), (0, 100)) and figure.layout.meta == {"shown": 2, "total": 2}
     assert figures.reliability_curve(frame.iloc[:, :5]).data[1].error_y.array is None
     both = figures.reliability_curve(frame, calibrated=frame[2:]).data[1:]
-    assert [trace.name for trace in both if trace.showlegend is not False] == ["as they are", "calibrated"]
-    assert [(trace.legendgroup, len(trace.x)) for trace in both] == [("as they are", 2)] * 2 + [("calibrated", 1)] * 2
+    assert [trace.name for trace in both if trace.showlegend is not False] == ["uncalibrated", "calibrated"]
+    assert [(trace.legendgroup, len(trace.x)) for trace in both] == [("uncalibrated", 2)] * 2 + [("calibrated", 1)] * 2
 
 
 def test_bars_join_the_ranks_that_are_not_told_apart():

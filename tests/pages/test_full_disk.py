@@ -32,7 +32,7 @@ def test_what_is_done_on_a_full_disk_is_kept_later(ready, full_disk):
     assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is True
     full_disk.undo()
     ready.run()
-    assert "There is room again" in ready.text() and "Nothing new can be kept" not in ready.text()
+    assert "There is space again" in ready.text() and "Nothing new can be kept" not in ready.text()
     assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False
 
 
@@ -79,7 +79,7 @@ def test_an_open_page_writes_back_to_an_empty_database(ready, how):
     before, file = workspace_row(ready.run()).read(), cache_root() / FILE
     file.write_bytes(b"") if how == "empty" else file.unlink()
     said = ready.run().text()
-    assert ("was damaged" in said) == (how == "empty") and ("lacks what was changed last" in said) == (how == "gone")
+    assert ("was damaged" in said) == (how == "empty") and ("lacks the latest changes" in said) == (how == "gone")
     assert workspace_row(ready).read()["known"] == before["known"]
 
 

@@ -293,14 +293,14 @@ def reliability_curve(
 ) -> Figure:
     """Draw how often predictions are right against their probability, in percent, with the number of predictions.
 
-    ``calibrated`` is the same of the calibrated probabilities, which are drawn beside those as they are.
+    ``calibrated`` is the same of the calibrated probabilities, which are drawn beside the uncalibrated ones.
     """
-    parts = {"predictions": frame} if calibrated is None else {"as they are": frame, "calibrated": calibrated}
+    parts = {"predictions": frame} if calibrated is None else {"uncalibrated": frame, "calibrated": calibrated}
     for part in parts.values():
         need_columns(part, ["low", "high", "n", "predicted", "observed"], "reliability_curve")
     parts = {name: part[part["n"] > 0] for name, part in parts.items()}
     figure = Drawing(title, sum(map(len, parts.values())))
-    figure.stroke([0, 100], [0, 100], ink.MARK, 1.5, "dot", name="as sure as right", showlegend=None)
+    figure.stroke([0, 100], [0, 100], ink.MARK, 1.5, "dot", name="perfectly calibrated", showlegend=None)
     for (name, rows), color, mark in zip(parts.items(), (ink.BLUE, ink.GREEN), ("circle", "diamond")):
         _add_reliability(figure, rows, name, color, mark)
     above = {"domain": [0.3, 1.0], "title_text": "Right, %", "range": [-2, 102]}

@@ -285,7 +285,7 @@ def _started(form, request):
     files, names = request.files, names_of(request.files)
     # The files from the browser are hashed and copied to the folder of the worker: seconds for hundreds of megabytes.
     sizes = sum(getattr(file, "size", 0) for file in files.values())
-    with st.spinner(f"Taking over the files ({format.size(sizes)})" if files else "Looking at the data set"):
+    with st.spinner(f"Receiving the files ({format.size(sizes)})" if files else "Looking at the data set"):
         task = request.task if isinstance(request.task, Task) else request.task()
         if files and not task.exists() and not jobs.active(key=task.key):
             task_files.put(task.key, files)

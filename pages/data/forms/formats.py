@@ -26,7 +26,7 @@ FORMATS = {
         "1,3 2:0.5 5:2\n4 1:1 6:0.25\n2 3:1",
     ),
     "ARFF of Mulan, MEKA and Weka, dense or sparse": (
-        "The labels are said by a Mulan XML file at *Label file*, by MEKA's `-C` in the relation, or at *Labels are*.",
+        "Labels are named by a Mulan XML file at *Label file*, by MEKA's `-C` in the relation, or at *Labels are*.",
         "@relation 'fruit: -C -1'\n@attribute width numeric\n@attribute sweet {0,1}\n@data\n2.5,1",
     ),
     "CSV: a table with commas, semicolons, tabs or vertical bars": (
@@ -36,7 +36,7 @@ FORMATS = {
         "width,weight,apple,red\n2.5,1,1,0\n0.5,3,0,1",
     ),
     "fastText: texts with labels, read at *Upload texts*": (
-        "A line per text, with `__label__` before the name of each of its labels, which has no blanks.",
+        "A line per text, with `__label__` before the name of each of its labels. Names have no spaces.",
         "__label__apple __label__red A red apple\n__label__pear Pears in autumn\nNo label here",
     ),
     "npz of NumPy and SciPy": (

@@ -52,8 +52,8 @@ def _about(entry):
         f"**{format.plain(entry.name)}**, from the {format.plain(entry.collection)}. "
         f"A row is {format.plain(entry.row)}; a label is {format.plain(entry.label)}."
     )
-    at_random = "of which 20\u00a0% become test rows at random"
-    split = f"of which {entry.n_test:,} are test rows" if entry.n_test else at_random
+    at_random = "20\u00a0% of them drawn at random as test rows"
+    split = f"{entry.n_test:,} of them test rows" if entry.n_test else at_random
     memory = entry.memory()
     takes = "" if memory is None else f" In use it takes about {format.size(memory)} of memory."
     st.markdown(
@@ -64,7 +64,7 @@ def _about(entry):
     checked = (
         "The file is compared with a published checksum."
         if entry.checksum
-        else "No checksum of the file is published: the checksum of what came is kept with the data set."
+        else "No checksum of the file is published: that of the downloaded file is kept with the data set."
     )
     st.caption(
         format.plain(f"{entry.source} {checked} No licence is stated. Please cite: {entry.citation}"),

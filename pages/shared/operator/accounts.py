@@ -80,7 +80,7 @@ def admitted() -> bool:
 
 def _ask():
     st.title("Sign in")
-    st.markdown("This server knows its users. Sign in to open your workspaces.")
+    st.markdown("Sign in to open your workspaces.")
     try:
         import authlib  # noqa: F401  Streamlit imports it when the button is pressed
     except ImportError:

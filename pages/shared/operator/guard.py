@@ -96,7 +96,7 @@ class Guard:
             if not right:
                 answer = PlainTextResponse(REFUSED, 421)
             elif _METRICS.search(scope["path"]):
-                answer = PlainTextResponse("These numbers are closed: they tell of all sessions.\n", 404)
+                answer = PlainTextResponse("These numbers are private: they cover all sessions.\n", 404)
             elif scope["method"] == "PUT" and _UPLOAD.search(scope["path"]):
                 answer = self._upload
             await answer(scope, receive, send)

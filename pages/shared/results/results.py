@@ -143,7 +143,7 @@ def read(reading, record: dict):
 def _make_again(record, note):
     """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
     if is_given(record):
-        st.error("The stored predictions of this program cannot be read. Give their file again on the Compare page.")
+        st.error("The stored predictions of this program cannot be read. Upload their file again on the Compare page.")
         return
     try:
         task = task_of(record)

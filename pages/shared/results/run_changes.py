@@ -74,7 +74,7 @@ def delete_button(records: list, page: str) -> None:
     of = f"{page}-delete-of-{records[0]['key'][:12]}-{len(records)}"  # so that it closes when these are deleted
     with st.popover("Delete", icon=":material/delete:", type="tertiary", key=of, **actions.refusal()):
         again = "it" if len(records) == 1 else "them"
-        of_files = " or giving the file again" if any(map(results.is_given, records)) else ""
+        of_files = " or uploading the file again" if any(map(results.is_given, records)) else ""
         st.markdown(
             f"Remove {noun} from this workspace? Training with the same settings{of_files} brings {again} back."
         )

@@ -24,8 +24,8 @@ OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
     "of variance over the means of settings) or two only together (their interaction). Of a grid, shares add up to "
-    f"100\u00a0%; of settings that were drawn, they overlap. “Perhaps chance”, or “{UNFOUND}”: the F test’s p-value is "
-    f"{metrics.SURE} or more, or unknown, as that of “only together” with one seed and two parameters."
+    f"100\u00a0%; of settings that were drawn, they overlap. “Not significant”, or “{UNFOUND}”: the F test’s p-value "
+    f"is {metrics.SURE} or more, or unknown, as that of “only together” with one seed and two parameters."
 )
 
 
@@ -150,7 +150,7 @@ def draw(found: Tried, name: str, place: str) -> None:
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
         "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
-        "the same rows. Where a setting makes no difference, it may if the model chooses others on all rows.",
+        "the same rows. A setting without effect here may have one if the model chooses others on all rows.",
         key=f"wide.{place}",
     )
 
@@ -194,4 +194,4 @@ def _together(found, effects):
 def _share(effect) -> str:
     if effect.why:
         return effect.why
-    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (perhaps chance)")
+    return format.percent(effect.share) + ("" if effect.p < metrics.SURE else " (not significant)")

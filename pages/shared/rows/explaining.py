@@ -270,11 +270,11 @@ def adds_up(attrs: dict) -> str:
 
 
 def divided(kind: str) -> str:
-    """Return a sentence on what bars are not, after a space; nothing where they are what a feature adds by itself."""
+    """Return a sentence on how bars differ from removing a feature, after a space; empty where they do not."""
     if kind in ("log_proba", "log_score"):
         return (
-            " They divide the way from a row without features to this one: without some of them, the score may change "
-            "by more or less. See *What if*."
+            " They divide the difference from a row without features: without some of them, the score may change by "
+            "more or less. See *What if*."
         )
     if kind != "share":
         return ""

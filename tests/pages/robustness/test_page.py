@@ -289,7 +289,7 @@ def test_levels_that_cannot_be_read_are_said_to_be_so(page):
     said = page.set(field, "0.1, much").at.error[0].value
     assert "σ" in said and "“much” is not a number" in said, "the field and what is wrong in it"
     assert measured(page) and page.at.number_input(key="robustness.repeats gaussian"), "all else stays"
-    assert "is about 0.01, 0.05, 0.1" in page.text()
+    assert "shows 0.01, 0.05, 0.1" in page.text()
     both = ["σ = 0.02", "σ = 0.2"]
     levels = lambda s: list(s.at.select_slider(key="robustness.level").options) if measured(s) else []  # noqa: E731
     page.set(field, "0.2; 0.2, 0.02").until(lambda s: levels(s) == both)

@@ -108,7 +108,7 @@ def test_the_default_setting_stands_beside_the_best():
     found = tried.best(other)
     assert (found.setting, found.value, found.default, found.by_chance) == ({"C": 3.0}, 1.0, 0.75, False)
     close = dataclasses.replace(other, table=table.assign(mean=[1 - 1 / kept.n_held_out, 1.0]))
-    assert tried.best(close).by_chance and "perhaps by chance" in tried.sentence(close, tried.best(close))
+    assert tried.best(close).by_chance and "not significant" in tried.sentence(close, tried.best(close))
     equal = dataclasses.replace(other, table=table.assign(mean=1.0))
     assert tried.best(equal).n_equal == 1
     assert tried.on_test_rows(other).empty, "before they are trained on all rows"
