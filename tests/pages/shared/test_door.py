@@ -92,11 +92,11 @@ def test_a_damaged_result_says_how_to_go_on_after_a_stop(ready):
 def test_a_result_of_another_version_is_named(ready, change):
     train(ready)
     later(ready, "runs", train(ready, random_state=2), change)
-    for name in ("train", "explain", "robustness"):
+    for name in ("train", "explain", "predict", "robustness"):
         assert SAID in ready.go(name).text(), name
         assert all(SAID in error.value for error in ready.at.error), name  # Explain compares two models
     assert len(ready.at.multiselect(key="robustness.runs").options) == 1 and not ready.at.error
-    for name in ("predict", "trees", "compare", "storage", "data"):
+    for name in ("trees", "compare", "storage", "data"):
         assert not ready.go(name).at.error, name
 
 
