@@ -96,7 +96,7 @@ def test_a_result_of_another_version_is_named(ready, change):
         assert SAID in ready.go(name).text(), name
         assert all(SAID in error.value for error in ready.at.error), name  # Explain compares two models
     assert len(ready.at.multiselect(key="robustness.runs").options) == 1 and not ready.at.error
-    for name in ("trees", "compare", "storage", "data"):
+    for name in ("compare", "storage", "data"):
         assert not ready.go(name).at.error, name
 
 
