@@ -116,7 +116,7 @@ def test_differences_that_may_be_chance_are_faint():
     ).assign(difference=[0.01, -0.02, 0.03, 0.0], low=-0.03, high=0.04)
     figure = figures.differences(frame)
     first, second = figure.data
-    assert "faint: may be chance, corrected for all tests" in figure.layout.title.subtitle.text
+    assert "faint: not significant after correction for all tests" in figure.layout.title.subtitle.text
     for low, high in ((-0.03, 0.04), (-0.4, 0.4), (0.0, 0.2), (-0.001, 0.0)):
         axis = figures.differences(frame.assign(low=low, high=high)).layout.xaxis
         start, end = axis.range

@@ -38,7 +38,7 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     Returns
     -------
     DataFrame
-        A line for each parameter, largest share first, but after all others those that may be chance: ``parameter``,
+        A line for each parameter, largest share first, those that are not significant last: ``parameter``,
         ``share`` (in [0, 1]; NaN if it cannot be said), ``p`` (of the F test: how often chance makes a share as large),
         ``n_settings``, ``n_groups`` and ``why`` (why it cannot be said, or "").
 

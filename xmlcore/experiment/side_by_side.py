@@ -20,7 +20,7 @@ LEAST_VARIED = 3  # lines of a model whose settings are compared
 DRAWN = ("P@k", "nDCG@k", "PSP@k", "macro F1@k")
 COMPARED = (*DRAWN, "micro F1@k")
 TESTED = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5", "macro F1@5")  # beside that by which runs are ordered
-TOLD = ("PSP@5", "macro F1@5")  # likewise: of rare labels, and what is told where nothing is sure
+TOLD = ("PSP@5", "macro F1@5")  # likewise: of rare labels, and the one told where nothing is significant
 MOST_TOLD = 3
 NAMED = 3  # most equal results that are named
 HIGHEST = "{names} {have} the highest {measure} of {among}: {value}{lead}."
@@ -206,7 +206,7 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
 
 
 def told(tests: "DataFrame") -> list[str]:
-    """Return the measures to tell of and to draw: the first, that of rare labels, and that with most that is sure."""
+    """Return the measures to draw: the first, that of rare labels, and that with most significant differences."""
     known = list(dict.fromkeys(tests["measure"]))
     rare, usual = at_most(TOLD, max(int(measure.rpartition("@")[2]) for measure in known))
     of_first, behind = tests["measure"] == known[0], tests["difference"] < 0

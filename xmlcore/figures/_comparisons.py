@@ -20,7 +20,7 @@ from xmlcore.typing import ArrayLike
 
 SHOWN_AT_K = ("P@k", "nDCG@k", "PSP@k")
 NAME = 28  # letters of a name beside an axis: a model and two of its settings
-FAINT = 0.45  # opacity of a point that may be chance, or of a run that is not compared
+FAINT = 0.45  # opacity of a point that is not significant, or of a run that is not compared
 PANEL = 300  # height of a row of panels of costs, in pixels
 NARROWEST = 10  # least ratio of the ends of an axis of costs
 WHISKER = {"color": ink.QUIET, "thickness": 1.5, "width": 4}
@@ -80,8 +80,8 @@ def differences(
 
     {Parameters: frame}
         A row per run and measure: columns ``run``, ``model``, ``measure``, ``difference``, ``low``, ``high`` (shares of
-        1) and ``sure``, as ``xmlcore.experiment.side_by_side.differences`` gives them. A point that is not sure is
-        faint.
+        1) and ``sure``, as ``xmlcore.experiment.side_by_side.differences`` gives them. Points that are not
+        significant are faint.
     title : str
     compared : DataFrame, optional
         Runs, the first among them, which have the colours and marks that :func:`frontier` gives them: by ``place``
@@ -110,7 +110,7 @@ def differences(
     space = 0.15 * (high - low) or 1.0
     ends, inner = ([low - part * space, high + part * space] for part in (1, 0.2))  # numbers of two panels do not meet
     x = {"tickangle": 0, "matches": "x", "range": ends, "tickvals": steps(*inner, NEAR)}
-    faint = "" if frame["sure"].all() else "; faint: may be chance, corrected for all tests"
+    faint = "" if frame["sure"].all() else "; faint: not significant after correction for all tests"
     layout = {"height": 160 + 50 * len(runs), "margin_t": 100, "title_subtitle_text": f"in points{faint}"}
     return figure.checked(x, {"range": [len(runs) - 0.5, -0.5]}, **layout)
 

@@ -18,7 +18,7 @@ from xmlcore import experiment, explain, figures, metrics
 from xmlcore.models.rules import cuts_another_number, decided_scores, row_decided, rule_of
 
 BARS = 10  # features drawn
-FAR_OFF = 0.05  # mean error of probabilities, beyond what may be chance, from which pages say it
+FAR_OFF = 0.05  # mean significant error of probabilities from which pages say it
 ROWS = 500  # test rows on which LdSM's shares are looked at
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
@@ -176,7 +176,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
 
 @cached.shared()
 def far_off(key: str, kind: str) -> float:
-    """Return the mean error of a run's probabilities on test rows; 0 if it is small, or may be chance."""
+    """Return the mean error of a run's probabilities on test rows; 0 if it is small or not significant."""
     run = cached.run(key)
     data, ranking = cached.dataset(run.fingerprint), run.ranking
     Y = data.Y_test
