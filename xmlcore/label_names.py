@@ -108,13 +108,13 @@ def read_training_labels(Y, label_names=None, n_labels=None, classes=None) -> tu
     return *_with_places(found, places, known), True
 
 
-def _with_places(found, places, known) -> tuple[sp.csr_array, list | None]:
+def _with_places(classes, places, known) -> tuple[sp.csr_array, list | None]:
     """Return a matrix of rows with the classes ``found[places]`` and columns for ``known``, and the names of these."""
     column = {value: j for j, value in enumerate(known.tolist())}
-    unknown = [value for value in found.tolist() if value not in column]
+    unknown = [value for value in classes.tolist() if value not in column]
     if unknown:
         raise ValueError(f"y has the class {unknown[0]!r:.60}, which is not in classes")
-    ids = np.array([column[value] for value in found.tolist()], np.int32)[places]
+    ids = np.array([column[value] for value in classes.tolist()], np.int32)[places]
     matrix = sp.csr_array((np.ones(ids.size, bool), ids, np.arange(ids.size + 1)), shape=(ids.size, len(known)))
     are_ids = known.dtype.kind in "iu" and np.array_equal(known, np.arange(known.size))
     return matrix, None if are_ids else known.tolist()

@@ -187,34 +187,34 @@ def secure_cache() -> Path:
     return root
 
 
-def _refuse_foreign(path, found):
+def _refuse_foreign(path, status):
     why = f"Reading its files runs code, so no other user may write there. Or name another folder in {CACHE_VARIABLE}."
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise UnsafeCacheError(
-            f"{path} belongs to another user (number {found.st_uid}; this is {os.geteuid()}). If you trust what is "
+            f"{path} belongs to another user (number {status.st_uid}; this is {os.geteuid()}). If you trust what is "
             f"in it, make it yours: chown -R {os.geteuid()} {cache_root()}. {why}"
         )
-    if not stat.S_ISLNK(found.st_mode) and _others_can_write(found):
+    if not stat.S_ISLNK(status.st_mode) and _others_can_write(status):
         raise UnsafeCacheError(
-            f"Other users can write to {path} ({stat.filemode(found.st_mode)}). If you trust what is in it, make it "
+            f"Other users can write to {path} ({stat.filemode(status.st_mode)}). If you trust what is in it, make it "
             f"private: chmod -R go-rwx {cache_root()}. Otherwise delete it. {why}"
         )
 
 
-def _others_can_write(found) -> bool:
+def _others_can_write(status) -> bool:
     """Return whether users other than the owner may write; a group that only has the owner does not count."""
-    if found.st_mode & stat.S_IWOTH:
+    if status.st_mode & stat.S_IWOTH:
         return True
-    if not found.st_mode & stat.S_IWGRP:
+    if not status.st_mode & stat.S_IWGRP:
         return False
     import grp
     import pwd
 
     try:
-        owner, group = pwd.getpwuid(found.st_uid), grp.getgrgid(found.st_gid)
+        owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
     except KeyError:
         return True
-    return owner.pw_gid != found.st_gid or group.gr_name != owner.pw_name or bool({*group.gr_mem} - {owner.pw_name})
+    return owner.pw_gid != status.st_gid or group.gr_name != owner.pw_name or bool({*group.gr_mem} - {owner.pw_name})
 
 
 def data_root() -> Path:

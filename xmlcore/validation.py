@@ -413,10 +413,10 @@ def check_is(value, kind: type | str, name: str, wanted: str) -> None:
         raise TypeError(f"{name} is a {type(value).__name__}: {wanted} is needed")
 
 
-def check_known(table: Mapping[str, Known], name: str, what: str) -> Known:
+def check_known(table: Mapping[str, Known], name: str, noun: str) -> Known:
     """Return the entry of a table under a name; raise ValueError for an unknown name."""
     if not isinstance(name, str) or name not in table:
-        raise ValueError(f"unknown {what} {name!r:.200}: known are {', '.join(sorted(table))}")
+        raise ValueError(f"unknown {noun} {name!r:.200}: known are {', '.join(sorted(table))}")
     return table[name]
 
 

@@ -166,10 +166,10 @@ def meant(unknown: Iterable, known: Iterable[str]) -> str:
     return f". Did you mean {listed(found)}?" if found else ""
 
 
-def refusal(file: str, found: Any, reads: int, written_by: Any = None) -> str:
+def refusal(file: str, version: Any, reads: int, written_by: Any = None) -> str:
     """Return what an error says of a file whose format has another version than the one that is read."""
     by = f"xmlcore {written_by}" if isinstance(written_by, str) else "an xmlcore that did not write its version"
-    text = f"{file} has version {found!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
-    later = isinstance(found, int) and found > reads
+    text = f"{file} has version {version!r:.20} of its format, written by {by}, and xmlcore {__version__} reads {reads}"
+    later = isinstance(version, int) and version > reads
     todo = "It is newer: update xmlcore" if later else "Make it again, or read it with the xmlcore that wrote it"
     return f"{text}. {todo} (docs/versions.md)"

@@ -84,10 +84,10 @@ class Results(door.Alone):
             settings_part.of_sweep(used.fingerprint, "sweep")
 
 
-def missing(found: Listed) -> None:
+def missing(listed: Listed) -> None:
     """Name the results that cannot be listed."""
-    kept = set(found.frame["key"])
-    names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in found.records.items() if key not in kept]
+    kept = set(listed.frame["key"])
+    names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in listed.records.items() if key not in kept]
     if names:
         named = [format.plain(name) for name in names[:NAMED]]
         named += [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
@@ -137,7 +137,7 @@ def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     own = pd.DataFrame([recorded[key] for key in frame["key"]], columns=list(RECORDED), index=frame.index)
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
     for at in frame.index[own["decision"] != ""]:
-        line = decided.measured(frame.loc[at, "key"], own.loc[at, "decision"])
+        line = decided.outcome(frame.loc[at, "key"], own.loc[at, "decision"])
         if line is not None:
             frame.loc[at, [*experiment.DECIDED]] = line[[*experiment.DECIDED]].astype(float)
     own["decision"] = [decided.title(name) for name in own["decision"]]

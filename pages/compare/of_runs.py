@@ -117,7 +117,7 @@ def heads(names) -> dict:
 def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
     """Return the tests of the measures that are drawn."""
     frame = tests(keys, measures)
-    return frame[frame["measure"].isin(side_by_side.told(frame))]
+    return frame[frame["measure"].isin(side_by_side.drawn_measures(frame))]
 
 
 @cached.shared()

@@ -79,7 +79,7 @@ def change(data, fingerprint, used: dict | None) -> None:
             forms["Other words"] = vectorizer.FORM.busy(), lambda: form.draw(vectorizer.FORM, data, fingerprint, used)
     if opened := manage.opened():
         forms["Compare"] = False, lambda: manage.compare(opened, fingerprint)
-        forms["Rename, convert or remove"] = False, lambda: manage.one(opened, fingerprint)
+        forms["Rename, convert or remove"] = False, lambda: manage.edit(opened, fingerprint)
     if forms:
         _box("change", "Change or compare data sets", forms)
 

@@ -114,7 +114,7 @@ def _statistics(opened):
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
 
 
-def one(opened: dict, used) -> None:
+def edit(opened: dict, used) -> None:
     names = {fingerprint: entry["name"] for fingerprint, entry in opened.items()}
     about = {"index": list(names).index(used) if used in names else 0, "format_func": names.get}
     # A new box, with the data set in use chosen, once another one is in use.

@@ -56,7 +56,7 @@ def show(data, fingerprint) -> None:
         _one_row(data, X, Y, names, part, row)
 
 
-def _listed(fingerprint, part, query, found):
+def _listed(fingerprint, part, query, rows):
     # The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
     # table must not change while it exists. Only a new table (after another search, a random row or a page switch)
     # lists rows anew, and then begins with the row that the user looked at last.
@@ -66,9 +66,9 @@ def _listed(fingerprint, part, query, found):
     def key(first):
         return f"rows.table.{fingerprint} {part}.{first}.{query}"
 
-    if key(first) not in st.session_state and row is not None and row != first and row in found:
+    if key(first) not in st.session_state and row is not None and row != first and row in rows:
         first = st.session_state[remembered] = row
-    listed = tables.listed_rows(found, first, SHOWN_ROWS)
+    listed = tables.listed_rows(rows, first, SHOWN_ROWS)
     if row not in listed:
         row = int(listed[0])
     return row, key(first), listed
@@ -87,9 +87,9 @@ def _one_row(data, X, Y, names, part, row):
     tables.show_features(frame, key="rows.features", most=300)
 
 
-def _look_at_random_row(fingerprint, part, found, shown):
-    """Choose a random row among the rows ``found``, other than the row ``shown``; called by the button."""
-    others = found[found != shown] if found.size > 1 else found
+def _look_at_random_row(fingerprint, part, rows, shown):
+    """Choose a random row among ``rows``, other than the row ``shown``; called by the button."""
+    others = rows[rows != shown] if rows.size > 1 else rows
     row = int(others[np.random.default_rng().integers(others.size)])
     look(**{part: row})
     # A new key makes a new table, without the tick of the old table.

@@ -82,9 +82,9 @@ def decide(chosen, prediction) -> None:
         charts.show_figure(figure, found.abstention, f"{chosen.files}-rows-for-people", FOR_PEOPLE)
 
 
-def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
+def _pick(learnt: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     """Return the decision looked at, first that in force, None if none keeps the bound; and the bound asked for."""
-    kept = f"{CUT}{_nearest(cuts, found.line(None))}" if kept is None else kept
+    kept = f"{CUT}{_nearest(cuts, learnt.line(None))}" if kept is None else kept
     kind = next((title for start, title in {CUT: BY_CUT, PROMISE: PROMISED}.items() if kept.startswith(start)), kept)
     options = [BY_CUT, *BOUNDS, PROMISED, *CHOICES]
     by = st.selectbox(
@@ -98,11 +98,11 @@ def _pick(found: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     if by in BOUNDS:
         return _bounded(cuts, *BOUNDS[by])
     if by == PROMISED:
-        return _promised(found, 100 * float(kept.removeprefix(PROMISE)) if kind == PROMISED else LEVEL), {}
+        return _promised(learnt, 100 * float(kept.removeprefix(PROMISE)) if kind == PROMISED else LEVEL), {}
     if by in CHOICES:
         return by, {}
     right = {f"{CUT}{cut}": f"{100 * share:.1f} % right" for cut, share in zip(cuts["cut"].tolist(), cuts["micro P"])}
-    first = kept if kind == BY_CUT else f"{CUT}{_nearest(cuts, found.line(kept))}"
+    first = kept if kind == BY_CUT else f"{CUT}{_nearest(cuts, learnt.line(kept))}"
     about = "Left: few labels, nearly all of them right. Right: many labels, among them nearly all true ones."
     slider = {"key": "predict.decide.cut", "format_func": right.get, "help": about}
     return st.select_slider("From high precision to high recall", list(right), first, **slider), {}
@@ -128,15 +128,15 @@ def _bounded(cuts, best, bounded, noun, first) -> tuple[str | None, dict]:
     return f"{CUT}{float(cut)}", {bounded: least / 100}
 
 
-def _promised(found, first) -> str | None:
+def _promised(learnt, first) -> str | None:
     """Return the decision that promises a recall; None if all candidates together have less."""
     level = st.number_input(
         "Minimum recall, %", 1.0, 99.9, first, 1.0, format="%.4g", key="predict.decide.promised",
         help=OF_LEVEL,
     )  # fmt: skip
-    if found.promised(level / 100):
+    if learnt.promised(level / 100):
         return f"{PROMISE}{level / 100:.6g}"
-    most = 100 * found.cuts[HELD_OUT + FOUND].max()
+    most = 100 * learnt.cuts[HELD_OUT + FOUND].max()
     st.caption(f"This cannot be promised: all candidates reach {most:.1f} % on the held-out rows. Lower the minimum.")
     return None
 
@@ -161,9 +161,9 @@ class Outcome(NamedTuple):
     high: float = np.nan
 
 
-def outcomes(found, name: str, kept: str | None, least: dict, chosen) -> list[Outcome]:
+def outcomes(learnt, name: str, kept: str | None, least: dict, chosen) -> list[Outcome]:
     """Return the measures of the decision of a name; ``least`` has the bounds asked for, by measure."""
-    one, other = found.line(name), found.line(None if name == kept else kept)
+    one, other = learnt.line(name), learnt.line(None if name == kept else kept)
     if name in CHOICES:
         lines = [Outcome(f"{name}, %", 100 * one["decided"], 100 * other.get(name, np.nan))]
         # A measure of the first k, which predict has not: compared with the labels of largest P.

@@ -138,12 +138,12 @@ def _ranked(predictor, ranking, row, percent) -> str:
     )
 
 
-def unlike(found: pd.DataFrame, of_texts: bool, model) -> None:
-    """Say how rows differ from the test rows; nothing if they do not. ``found`` is a result of ``unlike_test_rows``."""
+def unlike(differences: pd.DataFrame, of_texts: bool, model) -> None:
+    """Say how rows differ from the test rows, if they do; ``differences`` is a result of ``unlike_test_rows``."""
     percent, words = predictions.are_probabilities(model), {"terms": "words" if of_texts else "features"}
     words["score"] = predictions.noun(model)
     parts = []
-    for name, line in found[found["differs"]].iterrows():
+    for name, line in differences[differences["differs"]].iterrows():
         new, test = (format.score(line[of], percent) if name == "score" else format.percent(line[of])
                      for of in ("new", "test"))  # fmt: skip
         parts.append(f"{UNLIKE[name].format_map(words)} **{new}** (test rows: {test})")

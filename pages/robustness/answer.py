@@ -39,14 +39,14 @@ def facts(measurements) -> SufferedLoss:
     return SufferedLoss(run, level, 100 * lost, measurements.loses(run, level) != 0, measurements.n_rows[run])
 
 
-def sentence(name: str, found) -> str:
-    if not found.compared:
-        return found.left_out
-    if found.measurements is None:
+def sentence(name: str, comparison) -> str:
+    if not comparison.compared:
+        return comparison.left_out
+    if comparison.measurements is None:
         return f"How well do models predict **{format.plain(name)}** under noise? Measure it to see."
-    settings, answer = found.measurements.settings, facts(found.measurements)
+    settings, answer = comparison.measurements.settings, facts(comparison.measurements)
     who, rows = f"**{format.plain(answer.result)}**", format.count(answer.rows, "test row")
-    if found.measurements.certified:
+    if comparison.measurements.certified:
         return (
             f"No change of length {answer.level:g} or less alters the first label of {who} for "
             f"**{answer.points:.1f}\u00a0%** of {rows}."
@@ -56,13 +56,13 @@ def sentence(name: str, found) -> str:
     return f"With {under}, {who} {change} of P@1 on {rows}: {'' if answer.significant else 'not '}significant."
 
 
-def figures_of(found, data) -> None:
+def figures_of(comparison, data) -> None:
     """Draw the curves, or an example of them."""
-    if found.measurements is None:
-        if found.compared and not first_results.comes(data.fingerprint, "robustness"):
+    if comparison.measurements is None:
+        if comparison.compared and not first_results.comes(data.fingerprint, "robustness"):
             examples.show(examples.curves)
         return
-    fragments.alone(_curves)(found.measurements, data)
+    fragments.alone(_curves)(comparison.measurements, data)
 
 
 def losses(measurements) -> None:

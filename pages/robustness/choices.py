@@ -116,14 +116,14 @@ def _first_runs(fingerprint, past) -> list:
     return list(first.values())[:FIRST_RUNS]
 
 
-def notes(ready, found, settings) -> tuple[str, ...]:
+def notes(ready, comparison, settings) -> tuple[str, ...]:
     """Return which results are not measured, not compared, or get only a part of the noise; or empty texts."""
-    dropping = [r for r in found.compared if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
+    dropping = [r for r in comparison.compared if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
     milder = ""
     if dropping and KINDS[settings.kind].makes_negative:
         names = format.listed([f"**{format.plain(ready.titles[r['key']])}**" for r in dropping])
         milder = f"Values that the noise makes negative count as 0 for {names}."
-    return found.waiting, found.left_out if found.compared else "", milder
+    return comparison.waiting, comparison.left_out if comparison.compared else "", milder
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:

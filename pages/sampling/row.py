@@ -50,13 +50,13 @@ def winner(data, ranking, i) -> Winner:
     return Winner(name, ranking.q, ranking.names[0], bool(ranking.right[0]), ranking.true.size, ranking.missed.size)
 
 
-def sentence(found: Winner) -> str:
+def sentence(winner: Winner) -> str:
     text = (
-        f"Of {format.count(found.n_candidates, 'candidate')} for {format.plain(found.row)}, "
-        f"**{format.plain(found.label)}** has the largest f: {'a' if found.is_true else 'not a'} true label."
+        f"Of {format.count(winner.n_candidates, 'candidate')} for {format.plain(winner.row)}, "
+        f"**{format.plain(winner.label)}** has the largest f: {'a' if winner.is_true else 'not a'} true label."
     )
-    missed = f"{found.n_missed} of {format.count(found.n_true, 'true label')}"
-    return f"{text} Missing among the candidates: **{missed}**." if found.n_missed else text
+    missed = f"{winner.n_missed} of {format.count(winner.n_true, 'true label')}"
+    return f"{text} Missing among the candidates: **{missed}**." if winner.n_missed else text
 
 
 def _features(data, ranking, i):

@@ -90,11 +90,11 @@ def _tradeoff(groups, axis) -> Tradeoff:
     return Tradeoff(SIGNS[axis], tried[0], tried[-1], *mean, by_chance, times if np.isfinite(times) else None)
 
 
-def sentence(found: Tradeoff) -> str:
-    ends = ((found.at_least, found.least), (found.at_most, found.most))
-    least, most = (f"**{format.percent(mean)} at {found.sign} = {value:,.10g}**" for mean, value in ends)
-    time = "" if found.times is None else f", for {format.significant(found.times, 2)} times the processor time"
-    return f"Micro R@1 is {least} and {most}{time}{' (not significant)' if found.by_chance else ''}."
+def sentence(tradeoff: Tradeoff) -> str:
+    ends = ((tradeoff.at_least, tradeoff.least), (tradeoff.at_most, tradeoff.most))
+    least, most = (f"**{format.percent(mean)} at {tradeoff.sign} = {value:,.10g}**" for mean, value in ends)
+    time = "" if tradeoff.times is None else f", for {format.significant(tradeoff.times, 2)} times the processor time"
+    return f"Micro R@1 is {least} and {most}{time}{' (not significant)' if tradeoff.by_chance else ''}."
 
 
 def _margin(data, accuracy) -> np.ndarray:

@@ -15,7 +15,7 @@ from xmlcore.state import StateError
 from xmlcore.system import UnsafeCacheError, secure_cache
 
 _READY = "frame.ready"  # key of st.session_state: whether the hidden figure was drawn
-SAID = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
+SHOWN = "keeping.said"  # key of st.session_state: whether the trouble was shown in this session and is not over
 DAMAGE = "keeping.damage"  # likewise: the name of the damaged database of which this session was told enough
 STAYS = "The page stays in memory and is saved once that is possible, unless the server stops first."
 
@@ -70,18 +70,18 @@ def _draw(page, make_comparison):
 def _follow_jobs():
     """Keep what shows progress up to date, and draw the whole page once something has begun or ended."""
     live, over = fragments.followed()
-    looks = []
+    polls = []
 
-    def look():
-        looks.append(None)
-        by_itself = len(looks) > 1  # the first time is a part of the page's own run
+    def poll():
+        polls.append(None)
+        by_itself = len(polls) > 1  # the first time is a part of the page's own run
         if by_itself and any(is_over() for is_over in over):
             st.rerun()
         for draw in live:
             draw()
 
     if live or over:
-        st.fragment(look, run_every=jobs.poll_seconds())()
+        st.fragment(poll, run_every=jobs.poll_seconds())()
 
 
 def _ready_for_figures():
@@ -127,9 +127,9 @@ def show_trouble() -> None:
         st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damage.value))
     saved, why = stored.save_waiting(), store.trouble()
     if why is not None:
-        st.session_state[SAID] = True
+        st.session_state[SHOWN] = True
         st.warning(f"**Nothing new can be kept.** {format.plain(why)}" + ("" if saved else f" {STAYS}"))
-    elif st.session_state.pop(SAID, False):
+    elif st.session_state.pop(SHOWN, False):
         workspace.notify("There is space again: results are kept from now on.")
 
 

@@ -56,10 +56,10 @@ def of_labels(every, k) -> OfLabels:
     return OfLabels(k, len(tested), int((tested["right"] == 0).sum()), *metrics.f1_of_labels(every))
 
 
-def sentence(found: OfLabels) -> str:
+def sentence(facts: OfLabels) -> str:
     return (
-        f"**{found.never:,} of {format.count(found.tested, 'label')} with a test row** are never predicted correctly "
-        f"among {found.k}. Micro F1 is **{format.percent(found.micro)}**, macro F1 **{format.percent(found.macro)}**."
+        f"**{facts.never:,} of {format.count(facts.tested, 'label')} with a test row** are never predicted correctly "
+        f"among {facts.k}. Micro F1 is **{format.percent(facts.micro)}**, macro F1 **{format.percent(facts.macro)}**."
     )
 
 
@@ -221,7 +221,7 @@ def confused(key, k, query):
     return found._replace(pairs=found.pairs.assign(**names, share=100 * found.pairs["rows"] / found.pairs["n_missed"]))
 
 
-def _pairs(pairs, found, key, choose) -> None:
+def _pairs(pairs, confusions, key, choose) -> None:
     chosen = ((pairs["missed"] == now().other) & (pairs["wrong"] == now().label)).to_numpy().nonzero()[0].tolist()
     tables.show(
         pairs,
@@ -238,8 +238,8 @@ def _pairs(pairs, found, key, choose) -> None:
         **tables.ticked(chosen),
     )
     st.caption(
-        f"Showing {len(pairs):,} of {format.count(found.n_pairs, 'pair')}, most swaps first, with "
-        f"{100 * pairs['swaps'].sum() / found.n_swaps:.0f}\u00a0% of the swaps. Tick a pair to see its rows."
+        f"Showing {len(pairs):,} of {format.count(confusions.n_pairs, 'pair')}, most swaps first, with "
+        f"{100 * pairs['swaps'].sum() / confusions.n_swaps:.0f}\u00a0% of the swaps. Tick a pair to see its rows."
     )
 
 

@@ -62,20 +62,20 @@ def every(ready) -> None:
     )
 
 
-def _table(found, file_name) -> None:
+def _table(taken, file_name) -> None:
     bucket = fields.radio("Labels", SHOWN, "train.every.bucket", "all", help=MEANING)
-    frame = lines(found.measures, bucket)
+    frame = lines(taken.measures, bucket)
     tables.show(frame, "train.every.table", _columns() | {"meaning": tables.text("Meaning", 530)}, most=420)
     st.caption(
-        f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {found.n_resamples:,} draws of the "
+        f"{len(frame)} measures in percent, in brackets the 95\u00a0% interval from {taken.n_resamples:,} draws of the "
         "test rows. Larger is better, unless the meaning says otherwise.",
         help=measured.INTERVAL,
     )
     charts.csv_button(
         "All measures, CSV",
-        found.measures,
+        taken.measures,
         f"{file_name}-measures-all",
-        f"{format.count(len(found.measures), 'line')}: each bucket, measure and k with value, low and high",
+        f"{format.count(len(taken.measures), 'line')}: each bucket, measure and k with value, low and high",
     )
 
 
@@ -166,14 +166,14 @@ def worst(frame, error) -> Worst:
     return Worst(error.expected, line["low"], line["high"], line["predicted"], line["observed"])
 
 
-def in_words(found: Worst, noun: str) -> str:
-    off = f"{100 * found.expected:.1f} points off on average"
-    if found.expected <= RIGHT:
+def in_words(gap: Worst, noun: str) -> str:
+    off = f"{100 * gap.expected:.1f} points off on average"
+    if gap.expected <= RIGHT:
         return f"**Right as probabilities**: {off}."
-    low, high = (format.significant(100 * end) for end in (found.low, found.high))
+    low, high = (format.significant(100 * end) for end in (gap.low, gap.high))
     return (
-        f"**{'Overconfident' if found.predicted > found.observed else 'Underconfident'}**: of labels predicted with a "
-        f"{noun} of {low} to {high}\u00a0%, **{100 * found.observed:.0f}\u00a0% are "
+        f"**{'Overconfident' if gap.predicted > gap.observed else 'Underconfident'}**: of labels predicted with a "
+        f"{noun} of {low} to {high}\u00a0%, **{100 * gap.observed:.0f}\u00a0% are "
         f"right**. It is {off}."
     )
 

@@ -112,14 +112,14 @@ def _usual(result) -> dict | None:
     return usual if usual in result.settings and usual != result.settings[result.best_setting] else None
 
 
-def sentence(result, found: Best) -> str:
-    equal = f" (with {format.count(found.n_equal, 'equal one')})" if found.n_equal else ""
-    beside = "" if found.default is None else f"; the default has {hundredths(found.default)}\u00a0%"
+def sentence(result, best: Best) -> str:
+    equal = f" (with {format.count(best.n_equal, 'equal one')})" if best.n_equal else ""
+    beside = "" if best.default is None else f"; the default has {hundredths(best.default)}\u00a0%"
     return (
-        f"**{format.plain(settings.words(result.model, found.setting))}**{equal} is the best of "
+        f"**{format.plain(settings.words(result.model, best.setting))}**{equal} is the best of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
-        f"**{hundredths(found.value)}\u00a0%** on {format.count(result.n_held_out, 'held-out training row')}{beside}"
-        f"{' (not significant)' if found.by_chance else ''}."
+        f"**{hundredths(best.value)}\u00a0%** on {format.count(result.n_held_out, 'held-out training row')}{beside}"
+        f"{' (not significant)' if best.by_chance else ''}."
     )
 
 
@@ -147,13 +147,13 @@ def _test_rows(result):
         tables.show(frame, "train.tried.test", {"setting": tables.text("On test rows", 120)} | of)
 
 
-def _buttons(record, found, chosen, state):
-    key, result, again = record["key"], found.result, f"resume-sweep-{record['key']}"
+def _buttons(record, trials, chosen, state):
+    key, result, again = record["key"], trials.result, f"resume-sweep-{record['key']}"
     with st.container(horizontal=True, gap="small"):
         if state in ("running", "stopping"):
             sweeping.buttons(record, "tried")
         elif state != "done":
-            actions.button("Resume", key=again, type="primary", on_click=sweeping.start, args=(found.task,))
+            actions.button("Resume", key=again, type="primary", on_click=sweeping.start, args=(trials.task,))
         elif chosen is not None:
             finals = result.final_tasks()
             own = {one["key"] for one in workspace.get("runs")}  # another workspace may have the same result
@@ -167,7 +167,7 @@ def _buttons(record, found, chosen, state):
                 )
             if result.lost:
                 lost = f"Try {format.count(result.lost, 'lost training')} again"
-                actions.button(lost, key=again, on_click=sweeping.start, args=(found.task,))
+                actions.button(lost, key=again, on_click=sweeping.start, args=(trials.task,))
             actions.button("Put it into the form", key=f"use-best-{key}", on_click=_use, args=(result,))
 
 

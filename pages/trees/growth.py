@@ -68,13 +68,13 @@ def parts_of_model(view) -> None:
     )
 
 
-def _curves(found, view) -> None:
-    offered = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
+def _curves(frame, view) -> None:
+    offered = [m for m in ("P@k", "nDCG@k", "PSP@k") if (frame["measure"] == m).any()]
     settings = {"widget": "pills", "selection_mode": "multi"}
     chosen = fields.several("Measures", offered, "trees.measures", offered[:2], **settings) or offered[:1]
     measures, ks = [m for m in offered if m in chosen], results.ks(view.model.n_labels_)
     for place, (axis, (title, text)) in zip(st.columns(2, gap="large"), TEXTS.items()):
         with place:
-            figure, file = figures.measures_of_prefixes(found, axis, measures, ks, title), title.lower()
-            drawn, key = found[found["axis"] == axis], f"trees.{axis}.{view.key[:8]}"
+            figure, file = figures.measures_of_prefixes(frame, axis, measures, ks, title), title.lower()
+            drawn, key = frame[frame["axis"] == axis], f"trees.{axis}.{view.key[:8]}"
             charts.show_figure(figure, drawn, f"{view.files}-{file.replace(' ', '-')}", text, key=key)

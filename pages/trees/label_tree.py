@@ -52,9 +52,9 @@ class LabelTreeView(one_tree.TreeView):
         self.are_probabilities = predictions.are_probabilities(self.model)
         self.task = experiment.task("node_quality", {"run": self.key}, {"tree": self.t})
         with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
-            self.measured(cached.loaded(self.task) if self.task.exists() else None)
+            self.set_quality(cached.loaded(self.task) if self.task.exists() else None)
 
-    def measured(self, quality) -> None:
+    def set_quality(self, quality) -> None:
         """Take the measures of nodes on test rows."""
         self.quality = quality
         if quality is not None:
@@ -306,7 +306,7 @@ def worst_nodes(view) -> None:
     quality = tasks.ready(view.task, button="Measure all nodes", key="trees.measure.nodes")
     if quality is None:
         return
-    view.measured(quality)
+    view.set_quality(quality)
     left, right = st.columns(2, vertical_alignment="bottom")
     measures = {name: text for name, text in OF_QUALITY.items() if name != "base_rate"}
     measure = fields.choice("Worst nodes by", measures, "trees.quality.measure", "auc", place=left)

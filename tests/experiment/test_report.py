@@ -75,9 +75,9 @@ def test_the_best_leads_by_how_much_and_whether_it_is_significant():
 
 def test_measures_in_which_most_is_significant_are_drawn():
     of_few = TESTS.assign(measure=TESTS["measure"].replace({"P@5": "P@3", "PSP@5": "PSP@3"}), sure=False)
-    assert side_by_side.told(of_few) == ["P@1", "PSP@3", "macro F1@3"], "where nothing is"
+    assert side_by_side.drawn_measures(of_few) == ["P@1", "PSP@3", "macro F1@3"], "where nothing is"
     ahead = of_tests(("B", "nDCG@5", 0.02, True), *((run, "P@3", -0.02, True) for run in "BCD"))
-    assert side_by_side.told(pd.concat([TESTS.assign(sure=False), ahead]))[2] == "nDCG@5", "where the best is behind"
+    assert side_by_side.drawn_measures(pd.concat([TESTS.assign(sure=False), ahead]))[2] == "nDCG@5", "best is behind"
 
 
 def test_latex_marks_what_is_significantly_best_and_escapes_names():

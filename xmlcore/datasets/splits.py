@@ -89,14 +89,14 @@ def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndar
     return parts[0], parts[1]
 
 
-def chosen_rows(n_rows: int, what: str, split, test_size, random_state) -> tuple[tuple, list[str]]:
-    """Return the training and test rows of one file, and a note; ``what`` is such as "rows of a.txt"."""
+def chosen_rows(n_rows: int, noun: str, split, test_size, random_state) -> tuple[tuple, list[str]]:
+    """Return the training and test rows of one file, and a note; ``noun`` is such as "rows of a.txt"."""
     if split is not None:
         rows, how = check_split(*split, n_rows), "chosen by a list of row numbers"
     else:
         rows, how = split_rows(n_rows, test_size, random_state), f"drawn at random with seed {random_state}"
     held_out = "The test row is 1" if len(rows[1]) == 1 else f"The test rows are {len(rows[1]):,}"
-    return rows, [f"{held_out} of the {n_rows:,} {what}, {how}."]
+    return rows, [f"{held_out} of the {n_rows:,} {noun}, {how}."]
 
 
 def read_row_numbers(

@@ -124,13 +124,13 @@ class _Groups:
                 yield self.label[u]
 
 
-def _joined(one, other, at_most):
-    found: dict[int, tuple[int, tuple]] = {}
-    for n, (size, entries) in one.items():
-        for m, (more, others) in other.items():
-            if n + m <= at_most and (n + m not in found or found[n + m][0] > size + more):
-                found[n + m] = size + more, entries + others
-    return found
+def _joined(first, second, at_most):
+    joined: dict[int, tuple[int, tuple]] = {}
+    for n, (size, entries) in first.items():
+        for m, (more, others) in second.items():
+            if n + m <= at_most and (n + m not in joined or joined[n + m][0] > size + more):
+                joined[n + m] = size + more, entries + others
+    return joined
 
 
 def _of_tree(model, names) -> _Groups:

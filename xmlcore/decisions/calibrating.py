@@ -81,14 +81,14 @@ def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates:
     DataFrame
         A line for each share of rows left to people, from 0: ``by hand``; ``expected``, the smallest expected precision
         of a row that is kept, by which later rows are told apart; ``P@k`` of the rows that are kept, with ``low`` and
-        ``high``, Wilson's 95 % interval (of k labels of n rows as if of n rows); ``rows``, that are kept.
+        ``high``, Wilson's 95 % interval (of k labels of n rows as if of n rows); ``held``, that are kept.
     """
     k, n_candidates = check_count(k, "k"), check_count(n_candidates, "n_candidates")
-    found = held_out(model, X, Y, max(k, n_candidates))
-    p = found.probabilities(calibration_of(found)).data
-    n, (order, place) = found.Y.shape[0], found.ranked(p)
+    held = held_out(model, X, Y, max(k, n_candidates))
+    p = held.probabilities(calibration_of(held)).data
+    n, (order, place) = held.Y.shape[0], held.ranked(p)
     first = order[place < k]
-    hits, expected = (np.bincount(found.row[first], part[first], minlength=n) / k for part in (found.right, p))
+    hits, expected = (np.bincount(held.row[first], part[first], minlength=n) / k for part in (held.right, p))
     surest = np.argsort(-expected, kind="stable")
     kept = np.unique(np.maximum(1, np.round(n * (1 - np.arange(SHARES) / SHARES)).astype(int)))[::-1]
     precision = np.cumsum(hits[surest])[kept - 1] / kept
@@ -116,22 +116,22 @@ def calibration_of(*parts: HeldOut) -> Calibration:
     return Calibration(knots, probabilities, ", ".join(methods))
 
 
-def _sums(found) -> np.ndarray:
+def _sums(held) -> np.ndarray:
     """Return how many labels, right ones, and scores in sum there are of each curve, half of the rows and bin."""
-    scores = found.scores.data
+    scores = held.scores.data
     bad = np.flatnonzero(~((scores >= 0) & (scores <= 1)))
     if bad.size:
         raise ValueError(
             f"the score {scores[bad[0]]:g} is not between 0 and 1 ({bad.size:,} are not): "
             "calibration needs a model with such scores"
         )
-    half = np.random.default_rng(0).permutation(found.Y.shape[0]) % 2
+    half = np.random.default_rng(0).permutation(held.Y.shape[0]) % 2
     with np.errstate(divide="ignore"):
         odds = np.clip(np.log(scores) - np.log1p(-scores), -END, END)
-    curve = np.searchsorted(PLACES, found.place, side="right") - 1
-    cell = (curve * 2 + half[found.row]) * BINS + (odds + END) * ((BINS - 1) / (2 * END))
+    curve = np.searchsorted(PLACES, held.place, side="right") - 1
+    cell = (curve * 2 + half[held.row]) * BINS + (odds + END) * ((BINS - 1) / (2 * END))
     cell, n_cells = cell.astype(np.int64), len(PLACES) * 2 * BINS
-    return np.stack([np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, found.right, scores)])
+    return np.stack([np.bincount(cell, of, n_cells).reshape(-1, 2, BINS) for of in (None, held.right, scores)])
 
 
 def _best(scores, n, hits):

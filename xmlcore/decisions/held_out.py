@@ -52,12 +52,12 @@ class HeldOut(NamedTuple):
         return order, np.arange(order.size) - self.scores.indptr[:-1][self.row]
 
 
-def by_probability(found: HeldOut, calibration: Calibration, k: int = 0, fill: bool = False, cut: float = 0.0) -> Rule:
+def by_probability(held: HeldOut, calibration: Calibration, k: int = 0, fill: bool = False, cut: float = 0.0) -> Rule:
     """Return the rule that predicts the k most probable labels; without k, those above a threshold."""
-    shape = 1, found.Y.shape[1]
+    shape = 1, held.Y.shape[1]
     offsets = np.full(shape, -np.nextafter(cut, -1) if cut else 0.0)  # gains have to be positive
-    seen = seen_in(found.probabilities(calibration))
-    return Rule(found.model, np.ones(shape), offsets, k, fill, calibration, found.n_candidates, seen=seen)
+    seen = seen_in(held.probabilities(calibration))
+    return Rule(held.model, np.ones(shape), offsets, k, fill, calibration, held.n_candidates, seen=seen)
 
 
 def held_out(model, X, Y, n_candidates: int) -> HeldOut:

@@ -99,18 +99,18 @@ def learn(
     goal = None if least is not None else read_goal(measure)
     if at_most and not (goal and goal.k):
         raise ValueError(f"at_most goes with a measure of k labels, such as 'macro F1@3', not with {measure!r:.60}")
-    found = held_out(model, X, Y, n_candidates)
-    calibration = calibration_of(found)
+    held = held_out(model, X, Y, n_candidates)
+    calibration = calibration_of(held)
     if goal is None:
-        return _by_cut(found, calibration, measure, least)
-    return learnt(found, calibration, goal, inv_ps, at_most)
+        return _by_cut(held, calibration, measure, least)
+    return learnt(held, calibration, goal, inv_ps, at_most)
 
 
-def learnt(found: HeldOut, calibration: Calibration, goal: Goal, inv_ps=None, at_most: bool = False) -> Rule:
+def learnt(held: HeldOut, calibration: Calibration, goal: Goal, inv_ps=None, at_most: bool = False) -> Rule:
     """Return the rule of :func:`learn` for a goal, from rows whose candidates are known."""
     if goal.name in FREE_BY_CUT:
-        return _by_cut(found, calibration, goal.name, {})
-    return _by_gains(found, calibration, goal, at_most, inv_ps)
+        return _by_cut(held, calibration, goal.name, {})
+    return _by_gains(held, calibration, goal, at_most, inv_ps)
 
 
 def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
@@ -126,21 +126,21 @@ def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES)
         A line for each possible threshold, from large to small: ``cut``, "micro P", "micro R",
         "micro F1", "samples F1" (of a row without true labels 0) and ``labels``, the mean number of labels of a row.
     """
-    found = held_out(model, X, Y, n_candidates)
-    return cuts_of(found, found.probabilities(calibration_of(found)).data)
+    held = held_out(model, X, Y, n_candidates)
+    return cuts_of(held, held.probabilities(calibration_of(held)).data)
 
 
-def cuts_of(found: HeldOut, probabilities: np.ndarray) -> "DataFrame":
+def cuts_of(held: HeldOut, probabilities: np.ndarray) -> "DataFrame":
     """Return the table of :func:`cuts`."""
     order = np.argsort(-probabilities, kind="stable")
-    p, right = probabilities[order], found.right[order]
-    true = found.true
-    n_rows, n = found.Y.shape[0], np.arange(1, p.size + 1)
+    p, right = probabilities[order], held.right[order]
+    true = held.true
+    n_rows, n = held.Y.shape[0], np.arange(1, p.size + 1)
     hits = np.cumsum(right)
-    by_row, place = found.ranked(probabilities)
-    hits_of_row = np.cumsum(found.right[by_row])
-    hits_of_row -= np.concatenate([[0.0], hits_of_row])[found.scores.indptr[:-1]][found.row]
-    of_row = share(2 * hits_of_row, place + 1 + true[found.row])
+    by_row, place = held.ranked(probabilities)
+    hits_of_row = np.cumsum(held.right[by_row])
+    hits_of_row -= np.concatenate([[0.0], hits_of_row])[held.scores.indptr[:-1]][held.row]
+    of_row = share(2 * hits_of_row, place + 1 + true[held.row])
     grown = np.empty(p.size)
     grown[by_row] = of_row - np.where(place > 0, np.concatenate([[0.0], of_row[:-1]]), 0.0)
     last = np.append(p[1:] < p[:-1], True)  # equal probabilities are cut together
@@ -269,10 +269,10 @@ def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
     return slopes + more, offsets - more * value / factor
 
 
-def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
+def _by_gains(held, calibration, goal, at_most, inv_ps) -> Rule:
     """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
-    n_rows = found.Y.shape[0]
-    inv_ps = propensities(goal, inv_ps, found.Y.shape[1], found.Y)
+    n_rows = held.Y.shape[0]
+    inv_ps = propensities(goal, inv_ps, held.Y.shape[1], held.Y)
     fill = goal.k > 0 and not at_most
 
     def both(part, calibration):
@@ -295,39 +295,39 @@ def _by_gains(found, calibration, goal, at_most, inv_ps) -> Rule:
 
     # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
     order = np.random.default_rng(0).permutation(n_rows)
-    halves = [found.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
-    halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [found, found]
+    halves = [held.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
+    halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [held, held]
     values = np.mean([
         [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps)
          for each in both(half, calibration_of(half))] for half, other in (halves, halves[::-1])
     ], axis=0)  # fmt: skip
-    taken = both(found, calibration)[0 if values[0] > values[1] else 1]
-    return _told(taken, goal.name, found, values.max(), values[1])
+    taken = both(held, calibration)[0 if values[0] > values[1] else 1]
+    return _told(taken, goal.name, held, values.max(), values[1])
 
 
-def plain_marks(goal: Goal, found: HeldOut) -> np.ndarray:
+def plain_marks(goal: Goal, held: HeldOut) -> np.ndarray:
     """Return which entries are predicted without a rule: the k best of each row, or those that ``predict`` takes."""
-    return found.place < goal.k if goal.k else found.scores.data >= innermost(found.model).threshold_
+    return held.place < goal.k if goal.k else held.scores.data >= innermost(held.model).threshold_
 
 
-def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> float:
+def value_of(goal: Goal, held: HeldOut, taken: np.ndarray, inv_ps=None) -> float:
     """Return the value of a goal for predicted entries of rows whose labels are known."""
-    n_rows, L = found.Y.shape
-    labels, right = found.scores.indices[taken], found.right[taken]
+    n_rows, L = held.Y.shape
+    labels, right = held.scores.indices[taken], held.right[taken]
     hits, predicted = np.bincount(labels, right, minlength=L), np.bincount(labels, minlength=L)
-    true = np.bincount(found.Y.indices, minlength=L)
+    true = np.bincount(held.Y.indices, minlength=L)
     there = true > 0
     if goal.name == "micro F1":
-        return 2 * hits.sum() / (predicted.sum() + found.true.sum())
+        return 2 * hits.sum() / (predicted.sum() + held.true.sum())
     if goal.name == "samples F1":
-        of_row = [np.bincount(found.row[taken], marks, minlength=n_rows) for marks in (right, np.ones(right.size))]
-        return float(share(2 * of_row[0], of_row[1] + found.true).mean())
+        of_row = [np.bincount(held.row[taken], marks, minlength=n_rows) for marks in (right, np.ones(right.size))]
+        return float(share(2 * of_row[0], of_row[1] + held.true).mean())
 
     def of(name):
         if name == "P":
             return hits.sum() / (goal.k * n_rows)
         if name == "PSP":
-            return float(inv_ps @ hits) / best_gain_of(found.Y, inv_ps, goal.k)
+            return float(inv_ps @ hits) / best_gain_of(held.Y, inv_ps, goal.k)
         if name == "coverage":
             return (hits[there] > 0).mean()
         recall = share(hits, true)
@@ -342,8 +342,8 @@ def value_of(goal: Goal, found: HeldOut, taken: np.ndarray, inv_ps=None) -> floa
     return float(sum(weight * of(name) for name, weight in goal.parts.items()))
 
 
-def _by_cut(found, calibration, measure, least) -> Rule:
-    table = cuts_of(found, found.probabilities(calibration).data)
+def _by_cut(held, calibration, measure, least) -> Rule:
+    table = cuts_of(held, held.probabilities(calibration).data)
     if measure not in OF_CUTS:
         raise ValueError(f"{measure!r:.60} goes with no bound: known are {', '.join(OF_CUTS)}")
     if not isinstance(least, Mapping):
@@ -359,13 +359,13 @@ def _by_cut(found, calibration, measure, least) -> Rule:
         if not len(possible):
             raise ValueError(f"{bounded} cannot be {bound:g} on these rows: with any cut it is at most {most:.3f}")
     line = possible.loc[possible[measure].idxmax()]
-    by_score = cuts_of(found, found.scores.data)
-    predicted = by_score[by_score["cut"] >= innermost(found.model).threshold_]
-    rule = by_probability(found, calibration, cut=line["cut"])
+    by_score = cuts_of(held, held.scores.data)
+    predicted = by_score[by_score["cut"] >= innermost(held.model).threshold_]
+    rule = by_probability(held, calibration, cut=line["cut"])
     plain = float(predicted[measure].iloc[-1]) if len(predicted) else 0.0
-    return _told(rule, name, found, float(line[measure]), plain)
+    return _told(rule, name, held, float(line[measure]), plain)
 
 
-def _told(rule, measure, found, value, plain) -> Rule:
-    about = {"measure": measure, "rows": found.Y.shape[0], "value": float(value), "plain": float(plain)}
+def _told(rule, measure, held, value, plain) -> Rule:
+    about = {"measure": measure, "rows": held.Y.shape[0], "value": float(value), "plain": float(plain)}
     return replace(rule, about=about)

@@ -75,18 +75,18 @@ def promise(
     risk = None if risk is None else check_number(risk, "risk", 0.0, 1.0, above=True, below=True)
     if risk is None and wanted == "precision":
         raise ValueError("a promise of precision needs a risk: conformal risk control holds for recall only")
-    found = held_out(model, X, Y, n_candidates)
-    calibration = calibration_of(found)
-    about = promised(found, calibration, wanted, level, risk)
-    return replace(by_probability(found, calibration, cut=about["cut"]), about=about)
+    held = held_out(model, X, Y, n_candidates)
+    calibration = calibration_of(held)
+    about = promised(held, calibration, wanted, level, risk)
+    return replace(by_probability(held, calibration, cut=about["cut"]), about=about)
 
 
-def promised(found: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
+def promised(held: HeldOut, calibration: Calibration, wanted: str, level: float, risk: float | None) -> dict:
     """Return the threshold that keeps a promise, with its measures on the held-out rows; ValueError without one."""
-    p = found.probabilities(calibration).data
+    p = held.probabilities(calibration).data
     tried = np.unique(np.quantile(p, np.linspace(0, 1, MOST_CUTS)))
-    losses, labels, empty = losses_at(found, p, tried, wanted)
-    n = found.Y.shape[0]
+    losses, labels, empty = losses_at(held, p, tried, wanted)
+    n = held.Y.shape[0]
     if wanted == "precision":  # from the safest: no labels at all
         tried, losses, labels, empty = tried[::-1], losses[::-1], labels[::-1], empty[::-1]
     kept = kept_cuts(losses, n, level, risk)
@@ -112,14 +112,14 @@ def kept_cuts(losses: np.ndarray, n: int, level: float, risk: float | None) -> i
     return int(np.argmin(good)) if not good.all() else good.size
 
 
-def losses_at(found: HeldOut, p: np.ndarray, tried: np.ndarray, wanted: str) -> tuple[np.ndarray, ...]:
+def losses_at(held: HeldOut, p: np.ndarray, tried: np.ndarray, wanted: str) -> tuple[np.ndarray, ...]:
     """Return, for ascending thresholds, the mean loss and number of labels of rows, and the share of empty sets."""
     # All are sums over rows that change only at entries of the row: entries are put into bins between thresholds.
-    n, (row, true) = found.Y.shape[0], (found.row, found.true)
-    order, place = found.ranked(p)
-    right, at = found.right[order], np.searchsorted(tried, p[order], side="right")  # 0: below all thresholds
+    n, (row, true) = held.Y.shape[0], (held.row, held.true)
+    order, place = held.ranked(p)
+    right, at = held.right[order], np.searchsorted(tried, p[order], side="right")  # 0: below all thresholds
     hits = np.cumsum(right)
-    hits -= np.concatenate([[0.0], hits])[found.scores.indptr[:-1]][row]
+    hits -= np.concatenate([[0.0], hits])[held.scores.indptr[:-1]][row]
     if wanted == "recall":
         of_set, of_none = 1 - share(hits, true[row], 1.0), (true > 0).astype(np.float64)
     else:

@@ -205,7 +205,7 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
     return frame
 
 
-def told(tests: "DataFrame") -> list[str]:
+def drawn_measures(tests: "DataFrame") -> list[str]:
     """Return the measures to draw: the first, that of rare labels, and that with most significant differences."""
     known = list(dict.fromkeys(tests["measure"]))
     rare, usual = at_most(TOLD, max(int(measure.rpartition("@")[2]) for measure in known))

@@ -141,12 +141,12 @@ def _frame(features, values, parts, names, about):
     return frame
 
 
-def names_of(what, dataset, names, count):
+def names_of(kind, dataset, names, count):
     """Return the given names of features or labels, or else those of the data set; None if there are none."""
     if names is None and dataset is not None:
-        names = getattr(dataset, f"{what}_names")
+        names = getattr(dataset, f"{kind}_names")
     if names is not None and len(names) != count:
-        raise ValueError(f"{what}_names has {len(names)} names, but there are {count} {what}s")
+        raise ValueError(f"{kind}_names has {len(names)} names, but there are {count} {kind}s")
     return names
 
 

@@ -270,15 +270,15 @@ def _with_intervals(a, b, values_a, values_b, confidence) -> list[Difference]:
     return found
 
 
-def _permuted(a, b, found, n_permutations, random_state) -> list[Difference]:
+def _permuted(a, b, tests, n_permutations, random_state) -> list[Difference]:
     """Return the differences with p-values from swapped rankings, the same rows for all measures."""
     swapped, exact = swapped_differences(a, b, n_permutations, random_state)
-    as_extreme = (np.abs(swapped) >= np.abs([test.difference for test in found]) - ROUNDING).sum(axis=0)
+    as_extreme = (np.abs(swapped) >= np.abs([test.difference for test in tests]) - ROUNDING).sum(axis=0)
     p_values = as_extreme / len(swapped) if exact else (as_extreme + 1) / (len(swapped) + 1)
     changed = {"test": "permutation", "exact": exact, "n_resamples": len(swapped)}
     return [
         replace(test, p_value=float(p) if test.difference == test.difference else np.nan, **changed)
-        for test, p in zip(found, p_values)
+        for test, p in zip(tests, p_values)
     ]
 
 

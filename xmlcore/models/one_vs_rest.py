@@ -367,10 +367,10 @@ def _are_weights(ptr, columns, weights, intercept, n_columns) -> bool:
     )
 
 
-def _weights_of(found: GroupResult, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _weights_of(group: GroupResult, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the places, the columns and the values of the weights of a group, which keeps them as pairs or densely."""
-    if found.ptr.size:
-        return found.child.astype(np.int64), np.repeat(found.columns, np.diff(found.ptr.astype(np.int64))), found.value
-    dense = found.value.reshape(found.columns.size, padded_size(size))
+    if group.ptr.size:
+        return group.child.astype(np.int64), np.repeat(group.columns, np.diff(group.ptr.astype(np.int64))), group.value
+    dense = group.value.reshape(group.columns.size, padded_size(size))
     at, places = np.nonzero(dense)
-    return places, found.columns[at], dense[at, places]
+    return places, group.columns[at], dense[at, places]

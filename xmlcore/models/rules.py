@@ -403,15 +403,15 @@ def decision_of(model) -> str:
 
 def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds."""
-    found, rule = calibrated(model, X), rule_of(model)
-    if found is None:
+    probabilities, rule = calibrated(model, X), rule_of(model)
+    if probabilities is None:
         inner = innermost(model)
         cuts = np.full(inner.n_labels_, np.nan if _predicts_one(inner) else inner.threshold_)
         return (model.predict_proba(X).toarray()[0] if cuts_another_number(model) else np.full_like(cuts, np.nan)), cuts
-    values, cuts = np.full((2, found.shape[1]), np.nan)
-    for of in (_with_further(model, X, found), found):
+    values, cuts = np.full((2, probabilities.shape[1]), np.nan)
+    for of in (_with_further(model, X, probabilities), probabilities):
         values[of.indices] = of.data
-    cuts[found.indices] = rule.cuts(found)
+    cuts[probabilities.indices] = rule.cuts(probabilities)
     return values, cuts
 
 
@@ -446,34 +446,34 @@ def calibrated(model, X: Matrix) -> sp.csr_array | None:
     return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X)), format="csr")
 
 
-def _with_further(model, X, found) -> sp.csr_array:
+def _with_further(model, X, few) -> sp.csr_array:
     """Return the probabilities of the candidates of a kept rule, and of ranked labels that one with few leaves out."""
     rule = rule_of(model)
     if rule.n_candidates >= CANDIDATES:
-        return found
+        return few
     wide = replace(rule, n_candidates=CANDIDATES)
     every = sp.vstack(wide._in_blocks(*rows_of(model, X)), format="csr")
-    known = sp.csr_array((np.ones(found.nnz), found.indices, found.indptr), shape=found.shape)
-    return found + (every - every.multiply(known))
+    known = sp.csr_array((np.ones(few.nnz), few.indices, few.indptr), shape=few.shape)
+    return few + (every - every.multiply(known))
 
 
 def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
-    found, rule = calibrated(model, X), rule_of(model)
-    if found is None:
+    probabilities, rule = calibrated(model, X), rule_of(model)
+    if probabilities is None:
         return decided_scores(model, X), model.predict_proba(X)
-    watch.add(found)
-    return chosen(found, rule.take(found)), _with_further(model, X, found)
+    watch.add(probabilities)
+    return chosen(probabilities, rule.take(probabilities)), _with_further(model, X, probabilities)
 
 
 def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
     most = None if most is None else check_count(most, "most")
-    found = decided_scores(model, X, watch)
-    ptr, indices, values = csr_parts(found)
+    decided = decided_scores(model, X, watch)
+    ptr, indices, values = csr_parts(decided)
     widest = int(np.diff(ptr).max(initial=0))
     width = max(1, widest if most is None else min(widest, most))
-    labels, scores = np.empty((found.shape[0], width), np.int32), np.empty((found.shape[0], width))
+    labels, scores = np.empty((decided.shape[0], width), np.int32), np.empty((decided.shape[0], width))
     top_k_sparse(ptr, indices, values.astype(np.float64), labels, scores)
     return Ranking(labels, scores.astype(np.float32))
 

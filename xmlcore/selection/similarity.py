@@ -82,12 +82,12 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
 
 
-def _compared(one, other):
+def _compared(first, second):
     """Return the similarities of two fitted selections for each label; of ranks nan where scores were not kept."""
-    overlap = jaccard(one.selected_, other.selected_)
-    if getattr(one, "scores_", None) is None or getattr(other, "scores_", None) is None:
+    overlap = jaccard(first.selected_, second.selected_)
+    if getattr(first, "scores_", None) is None or getattr(second, "scores_", None) is None:
         return overlap, np.full(overlap.size, np.nan)
-    return overlap, spearman(one.scores_, one.selected_, other.scores_, other.selected_)
+    return overlap, spearman(first.scores_, first.selected_, second.scores_, second.selected_)
 
 
 class SignificanceGraph(NamedTuple):

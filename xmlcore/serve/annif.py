@@ -5,7 +5,7 @@ See https://github.com/NatLibFi/Annif/wiki/Backend:-HTTP
 
 from urllib.parse import unquote_to_bytes
 
-from xmlcore.serve.bodies import as_json, count_of, finite_number, said
+from xmlcore.serve.bodies import as_json, count_of, finite_number, shown
 from xmlcore.serve.limits import Refused
 
 LIMIT = 10  # suggestions if a request does not say how many, as Annif's
@@ -33,7 +33,7 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
         if not isinstance(given.get("text", ""), str):
             raise Refused(422, "text must be a text")
         given = {
-            name: value if isinstance(value, str) else said(value) for name, value in given.items() if name in _FIELDS
+            name: value if isinstance(value, str) else shown(value) for name, value in given.items() if name in _FIELDS
         }
     elif kind == "application/x-www-form-urlencoded":
         try:

@@ -114,7 +114,7 @@ def _kind(value) -> str:
     return kinds.get(type(value), "a number")
 
 
-def said(value) -> str:
+def shown(value) -> str:
     """Return a value as JSON; lists and objects, which can have millions of values, by their kind."""
     if isinstance(value, str):
         return f"the text {json.dumps(value[:100], ensure_ascii=False)}"
@@ -168,7 +168,7 @@ def _inputs(given, served, limits):
 
 def _must_be(wanted, name, value, is_so):
     if not is_so:
-        raise Refused(422, f"{name} must be {wanted}, not {said(value)}")
+        raise Refused(422, f"{name} must be {wanted}, not {shown(value)}")
 
 
 def _is_number(value) -> bool:
@@ -229,7 +229,7 @@ def _entries(record, place, served):
         elif _is_number(value) and abs(value) <= _MOST:
             found.append((j, float(value)))
         else:
-            raise Refused(422, f"{str(key)[:100]!r} of {place} is {said(value)}: values are finite numbers")
+            raise Refused(422, f"{str(key)[:100]!r} of {place} is {shown(value)}: values are finite numbers")
     return found, strange
 
 

@@ -93,17 +93,17 @@ def set_bound(n_bytes: int | None) -> None:
         database().put("settings", _BOUND, check_count(n_bytes, "n_bytes", 0))
 
 
-def usage(found: Inventory | None = None) -> dict[str, Any]:
+def usage(kept: Inventory | None = None) -> dict[str, Any]:
     """Return what artifacts take on the disk."""
-    found = inventory() if found is None else found
+    kept = inventory() if kept is None else kept
     by_kind, pinned = {}, 0
-    for artifact in found.artifacts.values():
+    for artifact in kept.artifacts.values():
         by_kind[artifact.kind] = by_kind.get(artifact.kind, 0) + artifact.bytes
         pinned += artifact.bytes if artifact.pins else 0
     return {
-        "bytes": found.bytes,
-        "count": len(found.artifacts),
-        "bound": bound(found.bytes),
+        "bytes": kept.bytes,
+        "count": len(kept.artifacts),
+        "bound": bound(kept.bytes),
         "pinned_bytes": pinned,
         "aside_bytes": removing.bytes_aside(),
         "free_bytes": free_on_disk(),
@@ -144,18 +144,18 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
     return removal
 
 
-def _unused(found, needed, before):
+def _unused(kept, needed, before):
     """Yield what may be removed and when it, or something computed from it, was used last; the oldest first."""
-    spared = _with_sources(found, {known.key for known in found.artifacts.values() if known.pins} | needed)
+    spared = _with_sources(kept, {known.key for known in kept.artifacts.values() if known.pins} | needed)
     last = {
-        name: max([artifact.used, *(other.used for other in found.dependents(*name))])
-        for name, artifact in found.artifacts.items()
+        name: max([artifact.used, *(other.used for other in kept.dependents(*name))])
+        for name, artifact in kept.artifacts.items()
     }
     # Of things used at one time, such as a run and what was computed from it, the one made last goes first.
-    for artifact in sorted(found.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
+    for artifact in sorted(kept.artifacts.values(), key=lambda artifact: (last[artifact.name], -artifact.created)):
         if last[artifact.name] > before:
             return
-        if artifact.key not in spared and artifact.bytes > 0 and found.can_be_made_again(artifact):
+        if artifact.key not in spared and artifact.bytes > 0 and kept.can_be_made_again(artifact):
             yield artifact, last[artifact.name]
 
 
@@ -167,12 +167,12 @@ def removals() -> list[Removal]:
         return []
 
 
-def _with_sources(found, keys) -> set[str]:
+def _with_sources(kept, keys) -> set[str]:
     known, line = set(), list(keys)
     while line:
         key = line.pop()
         if key not in known:
             known.add(key)
-            for artifact in found.with_key(key):
+            for artifact in kept.with_key(key):
                 line += [*artifact.sources.values(), *artifact.inputs.values()]
     return known

@@ -119,7 +119,7 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
 
 def _about(beginning, has_label_file) -> str:
     """Return what a file is, and that it may need a file with its labels."""
-    sizes, columns, said = beginning.sizes, beginning.columns, beginning.n_declared
+    sizes, columns, declared = beginning.sizes, beginning.columns, beginning.n_declared
     if sizes is not None and len(sizes) == 3:
         rows, features, labels = sizes
         return f"XMLC text. Its header states {rows:,} rows, {features:,} features and {labels:,} labels."
@@ -131,8 +131,8 @@ def _about(beginning, has_label_file) -> str:
         return f"{kinds.get(beginning.format, f'a file in the format {beginning.format}')}.{lacks}"
     if beginning.format == "csv":
         return f"a table of {format.count(len(columns), 'column')}."
-    if said:
-        lacks = f" Its relation says that the {'first' if said > 0 else 'last'} {abs(said):,} are labels."
+    if declared:
+        lacks = f" Its relation says that the {'first' if declared > 0 else 'last'} {abs(declared):,} are labels."
     return f"an ARFF file with {format.count(len(columns), 'attribute')}.{lacks}"
 
 

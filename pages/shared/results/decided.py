@@ -19,7 +19,7 @@ def kept(run_key: str, widgets: dict | None = None) -> str | None:
 def in_force(run_key: str, widgets: dict | None = None) -> str | None:
     """Return the decision that is kept with the model of a result, if it has been learnt."""
     name = kept(run_key, widgets)
-    return None if name is None or measured(run_key, name) is None else name
+    return None if name is None or outcome(run_key, name) is None else name
 
 
 @cached.shared()
@@ -32,7 +32,7 @@ def model(run_key: str):
     return _model(run_key, in_force(run_key))
 
 
-def measured(run_key: str, name: str) -> pd.Series | None:
+def outcome(run_key: str, name: str) -> pd.Series | None:
     """Return what a decision gives on the test rows of a result; None if it has not been learnt."""
     task = experiment.task("decide", {"run": run_key})
     try:

@@ -121,31 +121,31 @@ class Influences(NamedTuple):
         return notes | ({self.only: "all differences"} if self.only else {})
 
 
-def influences(found: Tried) -> Influences:
+def influences(tried: Tried) -> Influences:
     """Return how the measure of trials that are done differs, and which parameters explain that."""
-    effects, values = experiment.main_effects(found.trials, list(found.varied)), found.trials["value"]
-    together = _together(found, effects)
-    if _drawn(found):
+    effects, values = experiment.main_effects(tried.trials, list(tried.varied)), tried.trials["value"]
+    together = _together(tried, effects)
+    if _drawn(tried):
         told = effects["parameter"].isin([together.first, together.second] if together else [])
         unsure = (effects["why"] == "") & ~(effects["p"] < metrics.SURE) & ~told
         effects["why"] = effects["why"].mask(unsure, UNFOUND)
-    return Influences(values.min(), values.max(), effects, together, margin(found.result))
+    return Influences(values.min(), values.max(), effects, together, margin(tried.result))
 
 
-def draw(found: Tried, name: str, place: str) -> None:
+def draw(tried: Tried, name: str, place: str) -> None:
     """Say how much settings matter and draw the measure against each; nothing before a training is done."""
-    if not found.trials["value"].notna().any():
+    if not tried.trials["value"].notna().any():
         return
-    measure, of, varied = found.task.params["measure"], influences(found), found.varied
-    settings_of = f"{format.count(len(found.settings), 'setting')} of {format.plain(found.task.params['model'])}"
+    measure, of, varied = tried.task.params["measure"], influences(tried), tried.varied
+    settings_of = f"{format.count(len(tried.settings), 'setting')} of {format.plain(tried.task.params['model'])}"
     moved = "" if of.margin is None else f" Other rows held out might move the best by ±{100 * of.margin:.1f} points."
     low, high = format.percent(of.low), format.percent(of.high)
     st.markdown(f"{measure} of {settings_of} is {low} to {high}.{moved}", help=HELP.format(measure))
     labels = {key: varied[key] for key in of.notes or varied}
     both = of.together and (of.together.first, of.together.second, f"only together {_share(of.together)}")
     charts.show_figure(
-        figures.sweep_values(_in_words(found), labels, measure, of.notes, both),
-        found.trials,
+        figures.sweep_values(_in_words(tried), labels, measure, of.notes, both),
+        tried.trials,
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
@@ -155,15 +155,15 @@ def draw(found: Tried, name: str, place: str) -> None:
     )
 
 
-def _in_words(found) -> pd.DataFrame:
+def _in_words(tried) -> pd.DataFrame:
     """Return the trials with the form's words for options, cut where they are long."""
     texts = {}
-    for parameter in experiment.MODELS[found.task.params["model"]].parameters:
-        if parameter.name in found.varied and parameter.options:
+    for parameter in experiment.MODELS[tried.task.params["model"]].parameters:
+        if parameter.name in tried.varied and parameter.options:
             words = [value_text(option, parameter) for option in parameter.options]
             cut = dict(zip(parameter.options, figures.cut_apart(words, OPTION_LETTERS).values()))
-            texts[parameter.name] = [cut.get(value, value) for value in found.trials[parameter.name]]
-    return found.trials.assign(**texts)
+            texts[parameter.name] = [cut.get(value, value) for value in tried.trials[parameter.name]]
+    return tried.trials.assign(**texts)
 
 
 def margin(result) -> float | None:
@@ -177,16 +177,16 @@ def margin(result) -> float | None:
     return (high - low) / 2
 
 
-def _drawn(found) -> bool:
+def _drawn(tried) -> bool:
     """Return whether the settings are some of the combinations of several parameters, and not all."""
-    values = [len({str(setting.get(name)) for setting in found.settings}) for name in found.varied]
-    return len(values) > 1 and len(found.settings) < math.prod(values)
+    values = [len({str(setting.get(name)) for setting in tried.settings}) for name in tried.varied]
+    return len(values) > 1 and len(tried.settings) < math.prod(values)
 
 
-def _together(found, effects):
+def _together(tried, effects):
     """Return the two parameters that explain most only together, if no test says chance; None if there are none."""
     own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
-    pairs = experiment.interaction_effects(found.trials, own)
+    pairs = experiment.interaction_effects(tried.trials, own)
     told = pairs[(pairs["share"] > LEAST) & ~(pairs["p"] >= metrics.SURE)]
     return next(told.itertuples(), None)
 

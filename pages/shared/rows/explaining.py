@@ -291,9 +291,9 @@ def totals(before: dict, after: dict) -> str:
     return f"{'f' if kind == 'score' else f'The label’s {NAMES[kind]}'} goes from {before_text} to {other}."
 
 
-def range_of_totals(attrs: dict, found) -> str:
+def range_of_totals(attrs: dict, scores) -> str:
     """Return a clause on the values between which a score lies over noisy copies, and what it is without noise."""
-    kind, low, high = attrs["kind"], float(found.min()), float(found.max())
+    kind, low, high = attrs["kind"], float(scores.min()), float(scores.max())
     noun = "f" if kind == "score" else f"the label’s {NAMES[kind]}"
     low, high, without = (_of_sum(kind, score) for score in (low, high, attrs["total"]))
     return f"{noun} lies between {low} and {high}; without noise it is {without}"

@@ -348,7 +348,7 @@ def _zip(stream, source, npz):
 
 
 @contextmanager
-def reading_zip(source: "NamedSource", what: str = "the zip archive"):
+def reading_zip(source: "NamedSource", noun: str = "the zip archive"):
     """Raise DatasetFormatError for a zip archive that cannot be read."""
     try:
         yield
@@ -356,11 +356,11 @@ def reading_zip(source: "NamedSource", what: str = "the zip archive"):
         raise
     except (RuntimeError, NotImplementedError) as error:  # a password, or a packing that is not read
         remedy = "Pack it by deflation and without a password, or unpack it and give its files."
-        raise source.error(f"{what} cannot be read ({error})", remedy) from error
+        raise source.error(f"{noun} cannot be read ({error})", remedy) from error
     except (*ZIP_ERRORS, tarfile.TarError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # of the disk
             raise
-        raise source.error(f"{what} cannot be read ({error})", DAMAGED) from error
+        raise source.error(f"{noun} cannot be read ({error})", DAMAGED) from error
 
 
 def _unreadable(source) -> TypeError:

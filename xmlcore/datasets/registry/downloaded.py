@@ -112,22 +112,22 @@ def _download(entry, progress, limits):
     raise error
 
 
-def _read(entry, found, progress) -> Dataset:
+def _read(entry, paths, progress) -> Dataset:
     folder(entry).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unpacked-", dir=folder(entry)) as temporary:
         inside = []
-        for i, path in enumerate(found):
+        for i, path in enumerate(paths):
             own = Path(temporary) / str(i)
             own.mkdir()
             try:
-                inside += unpack(path, own, progress=part_of(progress, i / len(found), (i + 1) / len(found)))
+                inside += unpack(path, own, progress=part_of(progress, i / len(paths), (i + 1) / len(paths)))
             except DatasetFormatError as error:
-                raise _unread(entry, found, error, packed=True) from error
+                raise _unread(entry, paths, error, packed=True) from error
         progress("Reading the file", 0.0)
         try:
             data = _read_parts(entry, inside)
         except DatasetFormatError as error:
-            raise _unread(entry, found, error, packed=False) from error
+            raise _unread(entry, paths, error, packed=False) from error
         progress("Reading the file", 1.0)
         return data
 

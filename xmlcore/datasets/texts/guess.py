@@ -317,9 +317,9 @@ def _table_form(text, is_whole, source, asked) -> tuple[RecordForm, list[list[st
     return replace(form, columns=tuple(_distinct(names)), header=is_header), sample
 
 
-def _evenness(found) -> tuple:
+def _evenness(rows) -> tuple:
     """Return how well first rows are told apart by a delimiter: larger is better."""
-    widths = [len(row) for _, row in found]
+    widths = [len(row) for _, row in rows]
     if widths[0] < 2:
         return 0, 0.0
     return 1, round(sum(width == widths[0] for width in widths) / len(widths), 3)

@@ -175,9 +175,9 @@ class Decide(Task):
             rules[name] = list(replace(rule, about=rule.about | {"measure": name}).state())
             marks = {"plain": plain_marks(goal, test), "decided": rule.take(P)}
             values = {way: value_of(goal, test, taken, weights) for way, taken in marks.items()}
-            lines.append({"measure": name} | values | told(test.Y, test.marked(marks["decided"])))
+            lines.append({"measure": name} | values | measures_of_sets(test.Y, test.marked(marks["decided"])))
         progress("Measuring decisions", 0.9)
-        lines.append({"measure": AS_IT_IS} | told(test.Y, model.predict(data.X_test)))
+        lines.append({"measure": AS_IT_IS} | measures_of_sets(test.Y, model.predict(data.X_test)))
         table = cuts_of(test, P.data)
         even = np.searchsorted(table["micro R"], np.linspace(0, table["micro R"].iloc[-1], MOST_CUTS))
         table = table.iloc[np.unique(even.clip(max=len(table) - 1))].copy()
@@ -197,17 +197,17 @@ class Decide(Task):
         return as_plain(found)
 
 
-def told(Y, sets) -> dict[str, float]:
+def measures_of_sets(Y, sets) -> dict[str, float]:
     """Return :data:`SETS` of predicted labels; of a row without true labels all are found."""
     right, true = (np.asarray(part.sum(axis=1), np.float64) for part in (sets.multiply(Y), Y))
     return of_sets(Y, sets) | {FOUND: float(share(right, true, 1.0).mean())}
 
 
-def _macro_f1(found, p, cuts) -> list[float]:
+def _macro_f1(held, p, cuts) -> list[float]:
     """Return the macro F1 at each threshold; ``cuts`` has them in descending order."""
-    order, L = np.argsort(-p, kind="stable"), found.Y.shape[1]
-    labels, right = found.scores.indices[order], found.right[order]
-    true = np.bincount(found.Y.indices, minlength=L)
+    order, L = np.argsort(-p, kind="stable"), held.Y.shape[1]
+    labels, right = held.scores.indices[order], held.right[order]
+    true = np.bincount(held.Y.indices, minlength=L)
     hits, predicted, values = np.zeros(L), np.zeros(L), []
     ends = np.searchsorted(-p[order], -cuts, side="right")
     for first, end in itertools.pairwise([0, *ends.tolist()]):

@@ -8,7 +8,7 @@ from xmlcore.datasets import in_use_or_saved
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import Task, load, register, task
 from xmlcore.experiment.engine.times import Work
-from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, told
+from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, measures_of_sets
 from xmlcore.experiment.sharing.packing import pack_run
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
 from xmlcore.models.rules import CUT, decided_scores
@@ -74,7 +74,7 @@ class PackModel(Task):
             decided = dict(line[[*SETS]]) | ({name: line["decided"]} if name in MEASURES else {})
             if name.startswith(CUT) and float(name.removeprefix(CUT)) != line["cut"]:  # the nearest one that is tried
                 data = in_use_or_saved(packed.card["data"]["fingerprint"])
-                decided = told(data.Y_test, decided_scores(packed.model, data.X_test).astype(bool))
+                decided = measures_of_sets(data.Y_test, decided_scores(packed.model, data.X_test).astype(bool))
             packed = replace(packed, card=packed.card | {"decided": decided})
         progress("Packing the model", 0.5)
         if files is not None:

@@ -105,16 +105,16 @@ def _has_unlike_scales(X, weights) -> bool:
     return bool(few or (mean**2).sum() > MEAN / (1 - MEAN) * variance.sum() > 0)
 
 
-def of_features(found, size: int, scaling: Scaling | None):
+def of_features(group, size: int, scaling: Scaling | None):
     """Return classifiers of scaled rows, a GroupResult of ``size`` siblings, as classifiers of rows as they are."""
     if scaling is None:
-        return found
-    sizes = np.diff(found.ptr.astype(np.int64)) if found.ptr.size else padded_size(size)
-    columns = np.repeat(found.columns, sizes)
-    value = (found.value * scaling.factor[columns]).astype(np.float32)
-    places = found.child if found.ptr.size else np.tile(np.arange(padded_size(size)), found.columns.size)
+        return group
+    sizes = np.diff(group.ptr.astype(np.int64)) if group.ptr.size else padded_size(size)
+    columns = np.repeat(group.columns, sizes)
+    value = (group.value * scaling.factor[columns]).astype(np.float32)
+    places = group.child if group.ptr.size else np.tile(np.arange(padded_size(size)), group.columns.size)
     shift = np.bincount(places, value * scaling.centre[columns], padded_size(size))[:size]
-    return found._replace(value=value, bias=(found.bias - shift).astype(np.float32))
+    return group._replace(value=value, bias=(group.bias - shift).astype(np.float32))
 
 
 def as_read(X: sp.csr_array, normalize: str | None) -> sp.csr_array:
