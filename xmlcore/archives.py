@@ -113,14 +113,14 @@ def writing(file, use: Use, about: dict[str, Any]):
 
 
 def _sizes(members, n_bytes) -> list[tuple[int, int]]:
-    """Return how much all members of an archive of some bytes unpack to, and those of text, each with what they may."""
+    """Return the unpacked sizes of all members and of those with text, each with its limit."""
     of_text = sum(size for name, (size, _) in members.items() if not name.endswith(".npz"))
     of_all = sum(size for size, _ in members.values())
     return [(of_all, MOST_TIMES * n_bytes + ALWAYS), (of_text, MOST_TIMES * n_bytes + ALWAYS_TEXT)]
 
 
 def _too_many(text: bytes) -> str:
-    """Return what a text of JSON has more of than is read; empty if there is no such thing."""
+    """Return which limit a JSON text exceeds; empty if none."""
     lists = text.count(b"[") + text.count(b"{")
     if lists > MOST_LISTS:
         return f"more than {MOST_LISTS:,} lists"
@@ -248,7 +248,7 @@ class Archive:
 
 @contextmanager
 def _refusing(use, problem):
-    """Raise the error of a use of archives for what parsers raise; those of the disk and the memory stay."""
+    """Turn errors of parsers into the error of a use of archives; those of disk and memory stay."""
     try:
         yield
     except (use.error, MemoryError):

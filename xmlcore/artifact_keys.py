@@ -30,7 +30,7 @@ def plain(value, where: str = "value", of_float=lambda value: value):
 
 
 def _same_for_equal(value: float):
-    """Return what stands for a float in a key: 10.0 and 10 get the same, as forms and notebooks write both."""
+    """Return a float as a key has it: 10.0 and 10 are the same, as forms and notebooks write both."""
     if not math.isfinite(value):
         return {"float": repr(value)}
     return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value

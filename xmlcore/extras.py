@@ -40,6 +40,6 @@ def is_there(part: str) -> bool:
 
 
 def missing(extra: str, name: str) -> str:
-    """Return the sentence which says that a package is not installed, what needs it, and how to install it."""
+    """Return a sentence: which package is not installed, what needs it, and how to install it."""
     everything = "" if extra in ("app", "bars") else ", or all of xmlcore: pip install 'xmlcore[app]'"
     return f"{EXTRAS[extra]} {name}, which is not installed. Install it: pip install 'xmlcore[{extra}]'{everything}"

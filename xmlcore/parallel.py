@@ -55,7 +55,7 @@ def run_blocks(
     function: Callable, blocks: list, n_jobs: int | None = None, progress: Progress = silent, phase: str = "Working",
     unit: str = "blocks of rows",
 ) -> list:  # fmt: skip
-    """Call ``function`` for blocks, each of which costs as much as it is long, as :func:`run_tasks` does."""
+    """Call ``function`` for blocks with :func:`run_tasks`; the cost of a block is its length."""
     return run_tasks(function, blocks, [end - first for first, end in blocks], n_jobs, progress, phase, unit)
 
 

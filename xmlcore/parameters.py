@@ -228,7 +228,7 @@ _CHECKS = {
 
 
 def no_parameter(owner: str, unknown: list[str], known: Iterable[str]) -> str:
-    """Return what is said of names that no parameter has: which there are, and which may have been meant."""
+    """Return an error text for unknown names: the known ones, and similar ones."""
     has = f"it has {', '.join(known)}" if known else "it has none"
     return f"{owner} has no parameter {listed(unknown)}: {has}{meant(unknown, known)}"
 
@@ -249,7 +249,7 @@ def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
 
 
 class HasParameters:
-    """Base of what has parameters: it can tell them, change them and check them, as scikit-learn's tools expect.
+    """Base of classes with parameters: it gets, sets and checks them, as scikit-learn's tools expect.
 
     A subclass has a field for each parameter, as a dataclass has, and describes it in the table ``PARAMETERS``.
     """
@@ -331,7 +331,7 @@ class HasParameters:
 
 
 def _naming_the_unknown(made):
-    """Return an ``__init__`` that also says which parameters there are when it is given another one."""
+    """Return an ``__init__`` that lists the parameters if it gets an unknown one."""
     known = [name for name, p in inspect.signature(made).parameters.items() if name != "self"]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(made).parameters.values())
 

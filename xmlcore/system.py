@@ -33,7 +33,7 @@ _RUN = ("artifacts", "numba")  # those with pickles, which run code when they ar
 
 @contextlib.contextmanager
 def limited(n_bytes: int | None, seconds: float | None = None):
-    """Let this process take so many bytes more, and the thread of signals so many seconds, where the system can.
+    """Limit the further memory of this process and the time of the main thread, where the system can.
 
     MemoryError is raised for what would be more, and TimeoutError when time is over.
     """
@@ -146,7 +146,7 @@ def make_private(folder) -> Path:
 
 
 def private_files(folder) -> None:
-    """Take from all users but this one what they may do with a folder and what is in it."""
+    """Remove the rights of other users to a folder and its content."""
     if os.name != "posix":
         return
     for path, found in _there(folder):
@@ -156,7 +156,7 @@ def private_files(folder) -> None:
 
 
 def _there(folder):
-    """Yield a folder and what is in it, each with what the system says of it."""
+    """Yield a folder and its entries, each with its stat result."""
     for inner, _, names in os.walk(folder):
         for path in (inner, *(os.path.join(inner, name) for name in names)):
             with contextlib.suppress(FileNotFoundError):  # another process has just removed it
@@ -261,7 +261,7 @@ def _kernel_folder(chosen: str | None) -> Path:
 
 
 def _where_others_write(folder: Path) -> str | None:
-    """Return the first of a folder and what is in it that another user owns or can write to; None if none is."""
+    """Return the first path in a folder, or the folder, that another user owns or can write to; None without one."""
     if os.name != "posix":
         return None
     trusted = {0, os.geteuid()}
@@ -354,7 +354,7 @@ def free_bytes() -> int | None:
 
 
 def check_memory(needed: float, name: str, of: str, remedy: str) -> None:
-    """Raise MemoryError if more memory is needed, of what is told, than is free; accept any size if that is unknown."""
+    """Raise MemoryError if more memory is needed than is free; accept any size if that is unknown."""
     free = free_bytes()
     if free is not None and needed > free:
         raise MemoryError(

@@ -20,7 +20,7 @@ KERNEL_READY = ("C", "A", "W")
 def check_features(
     X, n_features: int | None = None, *, name: str = "X", model: str = "the model", dtype=np.float32, zeros=False
 ) -> sp.csr_array:
-    """Convert a feature matrix to canonical CSR, without stored zeros unless ``zeros``; an error says what is wrong."""
+    """Convert a feature matrix to canonical CSR, without stored zeros unless ``zeros``; or raise an error."""
     if sp.issparse(X):
         if X.ndim == 1:
             X = _as_one_row(X, name)
@@ -388,7 +388,7 @@ def check_threshold(value) -> float:
 
 
 def as_array(values, name: str, wanted: str) -> np.ndarray:
-    """Return values as an array, whose shape is not looked at; a ValueError about uneven lists says what is wanted."""
+    """Return values as an array of any shape; a ValueError about uneven lists says what is wanted."""
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -396,7 +396,7 @@ def as_array(values, name: str, wanted: str) -> np.ndarray:
 
 
 def check_list(values, name: str, of: str = "numbers") -> list:
-    """Return values as a list; raise TypeError for what is no list, which a text, too, is not."""
+    """Return values as a list; raise TypeError for other types, such as a text."""
     try:
         return list(None if isinstance(values, (str, bytes, Mapping)) else values)
     except TypeError as error:
@@ -404,7 +404,7 @@ def check_list(values, name: str, of: str = "numbers") -> list:
 
 
 def check_is(value, kind: type | str, name: str, wanted: str) -> None:
-    """Raise TypeError for a value that is not of a class, or that lacks an attribute by which its kind is told."""
+    """Raise TypeError for a value that is not of a class, or that lacks the attribute of its kind."""
     if isinstance(kind, str):  # attributes of a class are those of its instances, and of a frame also its columns
         fits = hasattr(value, kind) and not isinstance(value, type) and not hasattr(value, "iloc")
     else:
@@ -426,7 +426,7 @@ def check_dataset(dataset) -> None:
 
 
 def check_frame(frame, columns, made_by: str, name: str = "frame") -> None:
-    """Raise ValueError for what is no frame with some columns, which a function ``made_by`` returns."""
+    """Raise ValueError unless a value is a DataFrame with some columns, as the function ``made_by`` returns it."""
     if not _is_frame(frame):
         raise ValueError(f"{name} is a {type(frame).__name__}: it must be one that {made_by} returned")
     missing = ", ".join(sorted(map(str, set(columns) - set(frame.columns))))
@@ -570,7 +570,7 @@ def _ids_of_row(row, where, n_labels) -> np.ndarray:
 
 
 def check_model(model, method: str = "predict_topk") -> None:
-    """Raise TypeError for what is no model with a method, and NotFittedError for one that is not fitted."""
+    """Raise TypeError unless a model has a method, and NotFittedError if it is not fitted."""
     if not isinstance(model, type):
         check_fitted(model)
     check_is(model, method, "model", f"a fitted model with {method}, such as PLT().fit(X, Y),")

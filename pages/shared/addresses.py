@@ -1,4 +1,4 @@
-"""Pages by name, links to them, and what the address of a page says."""
+"""Pages by name, links to them, and the fields of their addresses."""
 
 from pathlib import Path
 

@@ -66,7 +66,7 @@ def estimated_seconds(task) -> float | None:
 
 
 def estimated(task) -> experiment.Estimate | None:
-    """Return what is known of a task before it runs; None when its data set or run cannot be read."""
+    """Return the estimate of a task; None when its data set or run cannot be read."""
     try:
         return _estimated(json.dumps(task.to_record(), sort_keys=True), times.changed())
     except (store.StoreError, OSError):

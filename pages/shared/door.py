@@ -1,4 +1,4 @@
-"""The door of a page: what it needs is there and ready, or one place says why it is not, and what to do about it.
+"""The door of a page: its inputs are ready, or this one place says why not, and what to do about it.
 
 A page registers with :func:`page`, and says with :class:`Runs`, or another class of its kind, which results it is
 about. Its ``draw(ready)`` is called only when these are there: it asks for no state.
@@ -60,7 +60,7 @@ class Ready:
         return f"{format.file_name(self.name)}-{self.run.model}-{self.key[:6]}"
 
     def choose(self, label: str = "Result shown", width: int | None = None) -> None:
-        """Show which result is shown, a choice of another, what there is to say of it, and trainings that go on."""
+        """Show a choice of the result shown, notes on it, and running trainings."""
         self.kind.choose(self, label, width)
         self.kind.watch(self)
 
@@ -88,7 +88,7 @@ class Page:
         return True
 
     def begin(self, ready: Ready, page: str) -> None:
-        """Say what the page shows once there is a result, and offer to make one."""
+        """Describe the page while it has no result, and offer to make one."""
         no_result(ready, page, self)
 
     def pick(self, ready: Ready, page: str) -> bool:
@@ -209,7 +209,7 @@ def in_use() -> Ready:
 
 
 def _resolved(ready, kind, name) -> bool:
-    """Fill in what the page is about, and return whether it can be drawn; if not, the page says why."""
+    """Fill in the inputs of the page, and return whether it can be drawn; if not, the page says why."""
     ready.records = kind.list(ready.fingerprint)
     if ready.data is None and kind.needs_data and not ready.records:
         no_data()

@@ -1,4 +1,4 @@
-"""Fields whose values the workspace keeps, their first values, and what stands in for values that cannot be read."""
+"""Fields whose values the workspace keeps, their first values, and replacements of invalid values."""
 
 import math
 from collections import Counter
@@ -26,7 +26,7 @@ def choice(label: str, options, key: str, default=None, *, place=st, widget: str
 
 
 def radio(label: str, options, key: str, default=None, **settings):
-    """Do what :func:`choice` does, with the options beside each other."""
+    """Show a :func:`choice` with the options beside each other."""
     return choice(label, options, key, default, widget="radio", horizontal=True, **settings)
 
 
@@ -53,7 +53,7 @@ def switch(label: str, key: str, default: bool, *, place=st, **settings) -> bool
 
 
 def pick(label: str, options: dict, key: str, value, take, *, widget: str = "selectbox", **settings):
-    """Return what is chosen of texts by value; the workspace does not keep it: ``take`` gets what is chosen."""
+    """Return the value chosen by its text; the workspace does not keep it, but ``take`` gets it."""
     st.session_state[key] = value
 
     def chosen():
@@ -104,7 +104,7 @@ def real(label: str, low: float, high: float | None, key: str, default: float, *
 
 
 def number(label: str, low, high, key: str, value, take, *, place=st, **settings) -> None:
-    """Show a field with a number that the workspace does not keep: ``take`` gets what is typed."""
+    """Show a field with a number that the workspace does not keep: ``take`` gets the number."""
     st.session_state[key] = value
 
     def typed():
@@ -124,7 +124,7 @@ def sample(low: int, n_rows: int, key: str, values, most_values: float, samples,
 
 
 def described(parameter, key: str, *, place=st, **own):
-    """Return the value of a field for a parameter; ``own`` is what the parameter does not say, or says otherwise."""
+    """Return the value of a field for a parameter; ``own`` replaces or adds to what the parameter says."""
     about = {"label": parameter.label, "default": parameter.default, "help": parameter.form_help}
     about |= {"key": key, "place": place}
     low, high = parameter.offered or (parameter.minimum, parameter.maximum)
@@ -160,7 +160,7 @@ def whole_number(low: int, high: int | None):
 
 
 def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None) -> tuple[list, str | None]:
-    """Read numbers with commas between them, and say what is wrong; ``fault`` says it of a number, as a template."""
+    """Read numbers with commas between them, or say what is wrong; ``fault`` is a template for a number."""
     numbers = set()
     for part in filter(None, map(str.strip, text.replace(";", ",").split(","))):
         try:

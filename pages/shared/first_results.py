@@ -161,7 +161,7 @@ def _list_or_begin(task, rank, is_listed):
 
 
 def _stop():
-    """Stop what nobody asked for; it is begun again if it is wanted again, and its data set is in use."""
+    """Stop a first result; it begins again when its data set is in use again."""
     for record in _records():
         if (job := jobs.find(record)) is not None and job.active:
             job_queue.queue().cancel(record["id"], owner=workspace.token(), by_user=False)

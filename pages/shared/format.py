@@ -108,7 +108,7 @@ def unbroken(text: str) -> str:
 
 
 def zone() -> tzinfo:
-    """Return the time zone of the reader, as the browser says it; that of this machine if it says none."""
+    """Return the time zone of the reader, as the browser reports it, or that of this machine."""
     with contextlib.suppress(KeyError, ValueError, OSError):  # a zone that this machine does not know
         if st.context.timezone:
             return ZoneInfo(st.context.timezone)

@@ -67,7 +67,7 @@ def _menu(name) -> str:
 
 
 def _remembered(name, info, skip) -> dict:
-    """Return what the workspace remembers of each parameter of a form; "auto" for an empty field."""
+    """Return the remembered value of each parameter of a form; "auto" for an empty field."""
     typed = workspace.get("forms").get(name, {})
     shown = {p: typed.get(p.name, p.default) for p in info.parameters if p.name not in skip}
     return {p.name: AUTO if value is None and p.can_be_auto else value for p, value in shown.items()}

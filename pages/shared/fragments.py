@@ -1,4 +1,4 @@
-"""Parts of a page that are drawn alone, and what changes on it by itself while jobs go on."""
+"""Parts of a page that are drawn alone, and live elements while jobs go on."""
 
 import functools
 
@@ -12,7 +12,7 @@ _LIVE, _OVER = "fragments.live", "fragments.over"  # keys of st.session_state: l
 
 
 def begin() -> None:
-    """Forget what the drawing before had that changes by itself; called before a page is drawn."""
+    """Forget the live elements of the previous drawing; called before a page is drawn."""
     st.session_state[_LIVE], st.session_state[_OVER] = [], []
 
 
@@ -27,12 +27,12 @@ def redraw_once(over) -> None:
 
 
 def followed() -> tuple[list, list]:
-    """Return what keeps the live elements of this drawing up to date, and what says that it is over."""
+    """Return the functions that update the live elements of this drawing, and those that tell its end."""
     return st.session_state[_LIVE], st.session_state[_OVER]
 
 
 def alone(draw):
-    """Return a part of a page that is run alone, as by ``st.fragment``, unless it shows what changes by itself."""
+    """Return a part of a page that is run alone, as by ``st.fragment``, unless it has live elements."""
     n_shown = None  # functions that the part has added to those of the page
 
     @functools.wraps(draw)

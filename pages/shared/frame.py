@@ -68,7 +68,7 @@ def _draw(page, make_comparison):
 
 
 def _follow_jobs():
-    """Keep what shows progress up to date, and draw the whole page once something has begun or ended."""
+    """Update elements with progress, and draw the whole page once something has begun or ended."""
     live, over = fragments.followed()
     polls = []
 
@@ -93,7 +93,7 @@ def _ready_for_figures():
 
 
 def _read_ahead(make_comparison):
-    """Have the result shown read in the background, and what the Compare page shows first if there are several."""
+    """Read the result shown in the background, and the first comparison if there are several results."""
     used, name = workspace.get("dataset"), f"compare {workspace.token()}"
     runs = workspace.get("runs")  # also another list when results were brought back
     if reading.is_unread(name, hash(tuple(record["key"] for record in runs))):
@@ -107,7 +107,7 @@ def _read_ahead(make_comparison):
 
 
 def show_trouble() -> None:
-    """Say that nothing can be kept now, and why; write what could not be written before."""
+    """Say that nothing can be kept now, and why; else write changes that had to wait."""
     damage = stored.damage()
     if damage is not None and st.session_state.get(DAMAGE) != damage.value:
         since = st.session_state.get(workspace.SINCE, {}).get("", damage.written)
@@ -134,7 +134,7 @@ def show_trouble() -> None:
 
 
 def run_page(page) -> None:
-    """Run a page; say what it could not do for want of a disk."""
+    """Run a page; say if it fails because of the disk."""
     try:
         page.run()
     except OSError as error:

@@ -76,7 +76,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 
 
 def poll_seconds() -> float:
-    """Return after how many seconds a session looks again how far jobs are: more when many sessions have jobs."""
+    """Return after how many seconds a session polls its jobs: more when many sessions have jobs."""
     owners = {owner for job in job_queue.queue().jobs() if job.active for owner in job.owners}
     return min(MOST_SECONDS, EVERY * max(1.0, len(owners) / FEW))
 
@@ -313,7 +313,7 @@ def remember(record) -> None:
             records.pop(name, None)
 
     def add(data):
-        """Replace or append the record in the workspace's list; an interrupted job with the same task is no longer."""
+        """Replace or append the record in the workspace's list, and drop an interrupted job with the same task."""
         left = (r for r in data["jobs"] if r["id"] != record["id"])
         data["jobs"] = [r for r in left if "interrupted" not in r or r["key"] != record["key"]] + [record]
         if is_unasked(record):

@@ -23,7 +23,7 @@ PATH_COLUMNS = (  # column, title, number format or whether it is a score, width
 
 
 def node_name(data, node: int, label: int, first_label: int, n_labels: int, letters: int) -> str:
-    """Return what a node is called: ``Root``, its label, or its most frequent label and ``+12`` for 12 others."""
+    """Return the name of a node: ``Root``, its label, or its most frequent label and ``+12`` for 12 others."""
     if node == 0:
         return "Root"
     if label >= 0:

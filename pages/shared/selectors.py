@@ -62,7 +62,7 @@ def stay_at_row(fingerprint: str | None) -> None:
 
 
 def query_key(name: str, data) -> str:
-    """Return the key of a search field: what is looked for in one data set is not looked for in the next."""
+    """Return the key of a search field: a query for one data set is not repeated in the next."""
     return f"{name} {data.fingerprint}"
 
 

@@ -1,4 +1,4 @@
-"""Files that users give: what is said of a chosen one, handing it to a worker, and why that failed."""
+"""Uploaded files: previews of a chosen one, handing it to a worker, and failures."""
 
 import re
 
@@ -59,7 +59,7 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
 
 
 def failures(kind: str, beginning: str, names, **inputs) -> None:
-    """Show why jobs of a kind failed; ``names(record)`` has what the user calls the files."""
+    """Show why jobs of a kind failed; ``names(record)`` has the user's names of the files."""
     for record, job in jobs.failed(kind, **inputs):
         if job.fault is not None:
             reason = on_page(job.fault)
@@ -70,7 +70,7 @@ def failures(kind: str, beginning: str, names, **inputs) -> None:
 
 
 def on_page(fault) -> str:
-    """Return what is wrong with the user's data, and what to do at which control of a page."""
+    """Return the fault of the user's data, and its remedy at a control of the page."""
 
     def called(argument, value):
         return f"“{CONTROLS[argument]}”" if argument in CONTROLS else "only in a notebook"
@@ -79,7 +79,7 @@ def on_page(fault) -> str:
 
 
 def preview(kind: str, function, file, **options) -> tuple:
-    """Return what :func:`xmlcore.experiment.engine.previews.preview` returns, or raise what it raised."""
+    """Return the result of :func:`xmlcore.experiment.engine.previews.preview`, or raise its error."""
     known = st.session_state.setdefault(LOOKED, {})
     names = {name: getattr(value, "file_id", value) for name, value in options.items()}
     key = file.file_id, repr(names)

@@ -44,14 +44,14 @@ def words(model: str, params: dict) -> str:
 
 
 def chosen_words(model: str, chosen: dict, size: dict, in_words=words) -> str:
-    """Return what a model of a :attr:`Run.size` chose for settings on automatic."""
+    """Return the automatic settings that a model of a :attr:`Run.size` chose."""
     flat = size.get("depth") == 1 and "max_leaf_labels" in chosen  # then its other settings of the shape say nothing
     others = {name: value for name, value in chosen.items() if not flat or name not in ("arity", "max_leaf_labels")}
     return "; ".join(filter(None, ["one level" * flat, in_words(model, others)]))
 
 
 def short_words(model: str, params: dict) -> str:
-    """Return settings for a name, such as ``C 0.5, Trees 3``: of labels of the form what tells them apart."""
+    """Return settings for a name, such as ``C 0.5, Trees 3``: with the distinctive part of the form's labels."""
     if model == experiment.GIVEN:
         return ""
     known = _known(model)
@@ -84,7 +84,7 @@ def sentence(model: str, warning: str) -> str:
 
 
 def needs_amounts(model: str) -> str:
-    """Return what to say where a model does not take the negative values of a data set."""
+    """Return a warning for a model that does not take the negative values of a data set."""
     return in_form(
         model,
         f"This data set has negative values, and {model} needs amounts, such as counts of words or tf-idf weights. "

@@ -138,7 +138,7 @@ def _dataset():
 
 
 def _damaged(fingerprint):
-    """Say that the data set in use is damaged on the disk and cannot be made again; it stays listed and as it is."""
+    """Say that the data set in use is damaged on the disk and cannot be made again; it stays listed."""
     name = tasks.dataset_name(fingerprint) or "The data set"
     dataset_list.leave_dataset(fingerprint)
     st.warning(

@@ -1,4 +1,4 @@
-"""The style of all pages, which comes with the page: what is drawn first is in its place."""
+"""The style of all pages, which comes with the page, so that the first drawing is in its place."""
 
 from pages.shared import addresses
 

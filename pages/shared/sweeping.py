@@ -121,7 +121,7 @@ def rests(record: dict) -> bool:
 
 
 def buttons(record: dict, where: str) -> None:
-    """Show what stops or pauses a sweep that goes on; ``where`` tells the buttons from those elsewhere on the page."""
+    """Show buttons that stop or pause a running sweep; ``where`` is a part of their keys."""
     key, stopping = f"{where}-{record['key']}", state(record) == "stopping"
     with st.container(horizontal=True, gap="small"):
         actions.button("Stop", key=f"stop-sweep-{key}", on_click=stop, args=(record,), disabled=stopping)
@@ -226,7 +226,7 @@ def facts() -> list:
 
 
 def show_progress(record: dict, more=lambda record, plan: "") -> None:
-    """Show how many trainings of a sweep are done, and what ``more`` says of it."""
+    """Show how many trainings of a sweep are done, and the text of ``more(record, trials)``."""
 
     def draw(place):
         trials = plan(record)

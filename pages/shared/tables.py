@@ -283,7 +283,7 @@ def show_features(frame, key: str, most: int) -> None:
 
 
 def cards(values: list) -> None:
-    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps what stands small below.
+    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps a small text below.
 
     No name in a label is read as Markdown.
     """

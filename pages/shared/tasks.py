@@ -27,7 +27,7 @@ EARLIER = "This result was made by an earlier version of the program, and may di
 
 
 def takes(seconds: float) -> str:
-    """Return how long jobs take that took so many seconds here before: ``about 20 s``."""
+    """Return a time in words, for jobs that took so many seconds here before: ``about 20 s``."""
     return f"about {format.roughly(max(seconds, 1.0))}"
 
 
@@ -52,7 +52,7 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
-    """Do what :func:`shown` does, but return the result instead of drawing it; None while there is no result."""
+    """Return the result of a task instead of drawing it as :func:`shown`; None while there is no result."""
     value, is_earlier, running = _result_or_start(task, automatic_below)
     if value is None and not running:
         label = f"{button or 'Start'}{_time(task)}"
@@ -65,7 +65,7 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
 
 
 def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict:
-    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one."""
+    """Return the results of several tasks as :func:`ready` does; a single button starts all without one."""
     results, waiting, marked, watched, failures = {}, {}, {}, [], []
     for name, task in tasks.items():
         value, is_earlier, running = _result_or_start(task, AUTOMATIC_BELOW, about=name)
@@ -98,7 +98,7 @@ def kept(tasks: dict) -> dict:
 
 
 def made_alike(task, *free) -> list:
-    """Return what this workspace has made of the inputs of a task, whatever the parameters in ``free`` were."""
+    """Return this workspace's results for the inputs of a task, whatever the parameters in ``free``."""
     own, free = {key for _, key in workspace.get("made")}, dict.fromkeys(free)
     made = [one for one in room.inventory().artifacts.values() if one.kind == task.folder and one.key in own]
     return [one for one in made if one.inputs == task.inputs and one.record["params"] | free == task.params | free]
@@ -222,7 +222,7 @@ def _about(task):
 
 
 def dataset_name(fingerprint: str) -> str | None:
-    """Return what this workspace calls a data set; None for one that it does not know."""
+    """Return this workspace's name of a data set; None for an unknown one."""
     return workspace.get("known").get(fingerprint, {}).get("name")
 
 
@@ -294,7 +294,7 @@ def collect() -> None:
 
 
 def begin_later(record):
-    """Forget a job that nobody asked for, and that has no result: it is begun again when nothing else runs."""
+    """Forget the job of a first result that was not made: it begins again when nothing else runs."""
     jobs.dismiss(record["id"])
     workspace.update(lambda data: data["unasked"].pop(record["key"], None))
 

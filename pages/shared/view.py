@@ -57,7 +57,7 @@ class View:
         return ".".join(f"{name}-{value}" for name, value in named.items() if value not in (None, ""))
 
     def changed(self, **fields) -> "View":
-        """Return the view with other values of fields, without what belonged to the values before."""
+        """Return the view with other values of fields, without the fields that belonged to the values before."""
         left = {name for field, value in fields.items() if value != getattr(self, field) for name in OF.get(field, ())}
         return dataclasses.replace(self, **{name: DEFAULTS[name] for name in left - fields.keys()}, **fields)
 
@@ -107,7 +107,7 @@ def walked() -> bool:
 
 
 def follow() -> None:
-    """Look at what the address says if it was opened or walked to; called first in each run of a page."""
+    """Take over the view of an address that was opened or walked to; called first in each run of a page."""
     # An address that says nothing stands for what was shown when it was opened. The data set and the result in use are
     # the workspace's: another may have become ready, or be gone.
     if NOW not in st.session_state or walked():
@@ -122,7 +122,7 @@ def follow() -> None:
 
 
 def keep() -> None:
-    """Look at what is in use now, and write the view into the address; called within a hidden container."""
+    """Update the view to the data set and result in use, and write it into the address, within a hidden container."""
     st.session_state[NOW] = _in_use(now())
     text = now().text()
     address_fields.keep(FIELD, "" if text == st.session_state.get(_BARE) else text)
@@ -138,7 +138,7 @@ def _in_use(view) -> View:
 
 
 def _use(data, view) -> list[str]:
-    """Put the data set and the result of a view in use in a workspace's fields; return what the workspace lacks."""
+    """Put the data set and the result of a view in use in a workspace's fields; return the names of missing ones."""
     return _use_dataset(data, view.data) or _use_result(data, view.result)
 
 

@@ -93,7 +93,7 @@ def is_of_catalog(data: str) -> bool:
 
 
 def must_exist(path: str | None, or_of_catalog: bool = False) -> None:
-    """Raise FileNotFoundError if a path is given and there is no file; ``or_of_catalog`` says what else it could be."""
+    """Raise FileNotFoundError if a path is given and there is no file; ``or_of_catalog`` names the alternative."""
     if path is None or Path(path).exists():
         return
     if not or_of_catalog:
@@ -133,7 +133,7 @@ def are_documents(data: str, options: dict) -> bool:
 
 
 def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
-    """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are said."""
+    """Return the arguments of ``read_texts`` for a file: those of the command line, and guesses, which are printed."""
     guess = (guess_columns if with_labels or options["text"] else guess_new_texts)(data, encoding=options["encoding"])
     option_of = {"text": "--text", "labels": "--labels"} if with_labels else {"text": "--text-column"}
     read = guess.options | {"encoding": options["encoding"]}
@@ -157,7 +157,7 @@ def reading_of(data: str, options: dict, with_labels: bool = True) -> dict:
 
 
 def _say_guesses(data, guess, read, option_of) -> None:
-    """Say what was guessed of a file; ``option_of`` has the options that would say it, by noun."""
+    """Print the guesses for a file; ``option_of`` has the options that replace them, by noun."""
     if guess.format == "lines":
         note(f"{data} is read as one text per line (--text-column names a column instead).")
         return

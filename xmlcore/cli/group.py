@@ -44,7 +44,7 @@ class CommandGroup(click.Group):
             formatter.write_dl([(name, about) for name, (about, _) in COMMANDS.items()])
 
     def invoke(self, ctx):
-        """Run a command; what is wrong with the input becomes an error of one line."""
+        """Run a command; an error of the input becomes one line."""
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _say_warning

@@ -85,7 +85,7 @@ def command(model, rows, texts, columns, encoding, k, scores, decided, output, f
 
 
 def _read(rows, packed, options, first_index, progress):
-    """Return the texts of a file and their ids, or its rows in the model's columns; what is left out is said."""
+    """Return the texts of a file and their ids, or its rows in the model's columns; print what is left out."""
     if packed.is_text:
         return texts_with_ids(rows, **reading_of(rows, options, with_labels=False), progress=progress)
     found = datasets.read_new_rows(

@@ -308,7 +308,7 @@ def write_fasttext(
 
 
 def _word(name, blanks, row, written) -> str:
-    """Return what is written for the name of a label; ``written`` has the names by what was written before."""
+    """Return the name of a label as it is written; ``written`` maps written forms to the names before."""
     word = name if blanks is None else _BLANKS.sub(blanks, name)
     where, other = f"the label {name!r:.200} of row {row}", written.setdefault(word, name)
     if _BLANKS.search(word):

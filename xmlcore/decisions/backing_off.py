@@ -13,7 +13,7 @@ NAMED = 3  # labels by which a group of a label tree is called
 
 
 class Entry(NamedTuple):
-    """A label, or a group of labels: what a set is described by."""
+    """A label or a group of labels in the description of a set."""
 
     name: str
     labels: tuple[int, ...]  # ids

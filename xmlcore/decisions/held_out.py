@@ -66,7 +66,7 @@ def held_out(model, X, Y, n_candidates: int) -> HeldOut:
 
 
 def held_out_parts(model, X, Y, parts: Iterable[tuple[int | None, int]]) -> Iterator[HeldOut]:
-    """Yield parts of the held-out rows, in a random order: so many rows (None: all) with so many candidates."""
+    """Yield parts of the held-out rows, in a random order; ``parts`` has their rows (None: all) and candidates."""
     inner, rows = rows_of(model, X)
     Y = inner.label_ids(Y) if hasattr(inner, "label_ids") else Y  # one of a user's own knows no names
     n, L = rows.shape[0], inner.n_labels_

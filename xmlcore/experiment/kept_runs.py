@@ -220,7 +220,7 @@ def _is_whole(summary) -> bool:
 
 
 def trained_with_noise(record: dict) -> bool:
-    """Return whether noisy copies were added to the training rows of a run; False if its noise is no number."""
+    """Return whether noisy copies were added to the training rows of a run; False for invalid noise."""
     sigma = record["params"].get("noise_sigma", 0)
     return isinstance(sigma, (int, float)) and sigma > 0
 

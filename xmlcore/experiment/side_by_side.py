@@ -175,7 +175,7 @@ def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: 
 
 
 def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFrame":
-    """Return the tests of runs against the first, of some labels or all, so many that each of them may be sure."""
+    """Return the tests of runs against the first, with enough permutations for each to be significant."""
     first, n_tests = next(iter(runs)), n_titles * (len(runs) - 1)
     most = max(int(measure.rpartition("@")[2]) for measure in measures)
     found = metrics.compare_rankings(
@@ -233,7 +233,7 @@ def how_tested(tests: "DataFrame") -> str:
 
 
 def difference_in_words(test: Any, a: str, b: str) -> str:
-    """Return what a row of :func:`differences`, as ``itertuples`` has it, shows of the run a and the first, b."""
+    """Return the texts of a row of :func:`differences`, from ``itertuples``, on the run a and the first, b."""
     if not np.isfinite(test.difference) or not np.isfinite(test.p_holm):
         return f"{test.measure} of {a} and {b} is not defined here."
     by = f"{test.measure}: {wording.points(test.difference, test.low, test.high)}, {wording.p_value(test.p_holm)}"

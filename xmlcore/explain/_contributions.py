@@ -133,7 +133,7 @@ def contrast(
 
 
 def _frame(features, values, parts, names, about):
-    """Return the table of an explanation, largest contribution first, with what is said of it in its ``attrs``."""
+    """Return the table of an explanation, largest contribution first, with its facts in ``attrs``."""
     order = np.lexsort((features, -np.abs(parts)))
     columns = {"feature": features.astype(np.int64), "value": values, "contribution": parts}
     frame = with_names(pd.DataFrame({name: values[order] for name, values in columns.items()}), names)

@@ -209,7 +209,7 @@ def _without(X, kept):
 
 
 def blocks_of(ptr, most_entries: int, most_rows: int) -> list[tuple[int, int]]:
-    """Return blocks (first row, last row + 1) of at most so many stored values and rows, but of one row at least."""
+    """Return blocks (first row, last row + 1) with a limit of stored values and rows, but at least one row."""
     blocks, start, n = [], 0, len(ptr) - 1
     while start < n:
         end = int(np.searchsorted(ptr, ptr[start] + most_entries, side="right")) - 1

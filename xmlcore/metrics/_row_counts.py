@@ -145,7 +145,7 @@ class RowCounts:
 
 
 def _number_of_labels(Y_true, ranking, n_labels):
-    """Return the number of labels; None where nothing tells it."""
+    """Return the number of labels; None if it is unknown."""
     if n_labels is not None:
         return check_count(n_labels, "n_labels", most=INT32_MAX)
     if getattr(Y_true, "ndim", 0) == 2:
@@ -233,7 +233,7 @@ class Statistics:
         return result
 
     def measured(self) -> np.ndarray:
-        """Return the measures of the rows as they are: float64, shape (items,)."""
+        """Return the measures of the rows, not resampled: float64, shape (items,)."""
         of_rows = np.array([[column.sum() for column in self._columns()]])
         return self.values(self.sums(np.ones((1, self.n)))._replace(of_rows=of_rows))[0]
 

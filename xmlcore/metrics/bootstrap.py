@@ -1,4 +1,4 @@
-"""Intervals of measures, by drawing the test rows again with replacement; docs/measures.md says what they hold.
+"""Intervals of measures, by drawing the test rows again with replacement; see docs/measures.md.
 
 They are **percentile** intervals. Macro, weighted and coverage measures are means over the labels that occur, and a
 resample lacks some of these: the resampled values are moved so that the interval is around the measured value.
@@ -85,7 +85,7 @@ def intervals_of_several(
     random_state: int = 0,
     best: bool = False,
 ) -> "list[DataFrame]":
-    """Return what :func:`intervals` does for each of several rankings of the same rows.
+    """Return the tables of :func:`intervals` for several rankings of the same rows.
 
     With ``best``, the tables have a column of this name: whether the ranking is significantly better in the measure
     than each other one, which is so if the interval of the difference, over the same resamples, does not reach 0.

@@ -95,7 +95,7 @@ class Estimator(ForScikitLearn, HasParameters):
         return self
 
     def _check_labels_fit(self, n_labels) -> None:
-        """Raise MemoryError if so many labels take more memory than is free."""
+        """Raise MemoryError if the labels take more memory than is free."""
         needed = n_labels * self._label_bytes
         check_memory(needed, type(self).__name__, f"{n_labels:,} labels", "leave out labels that no row has")
 
@@ -179,7 +179,7 @@ class Estimator(ForScikitLearn, HasParameters):
         return X
 
     def _keep(self, *values) -> None:
-        """Set the attributes :data:`KEPT`, or remove what is None, and protect all; ``fit`` calls this at its end."""
+        """Set the attributes :data:`KEPT`, but none to None, and protect all; ``fit`` calls this at its end."""
         for attribute, value in zip(KEPT, values, strict=True):
             self.__dict__.pop(attribute, None)
             if value is not None:
@@ -354,7 +354,7 @@ class MultiLabelModel(Estimator):
         raise NotImplementedError(f"{type(self).__name__} has no method predict_proba")
 
     def size(self) -> dict[str, Any]:
-        """Return "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays), and what else it has much of."""
+        """Return "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays), and other large counts."""
         raise NotImplementedError(f"{type(self).__name__} has no method size")
 
     @property

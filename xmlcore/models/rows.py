@@ -1,4 +1,4 @@
-"""Training rows and their labels: what was given becomes matrices that fit together, or an error says what is wrong."""
+"""Training rows and their labels, checked and converted to matrices that fit together."""
 
 import functools
 import math

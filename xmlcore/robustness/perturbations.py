@@ -45,7 +45,7 @@ class PerturbationKind:
         return self.needs == GRADIENT
 
     def fault(self, level: float) -> str:
-        """Return what is wrong with a level, or nothing."""
+        """Return why a level is invalid; empty if it is valid."""
         if 0 <= level <= self.most:
             return ""
         return f"{level:g} is no level of {self.text}: levels are from 0 to {self.most:g}"
@@ -140,7 +140,7 @@ def perturbation(kind: str, level: float, **options: object) -> GaussianNoise | 
 
 
 def check_options(kind: str, options: dict):
-    """Raise ValueError if a kind of perturbation is unknown, or has no option of a name; values are not looked at."""
+    """Raise ValueError if a kind of perturbation is unknown, or has no option of a name; values are not checked."""
     known = option_defaults(kind)
     unknown = set(options) - set(known)
     if unknown:

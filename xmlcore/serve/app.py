@@ -167,7 +167,7 @@ class _Service:
         return JSONResponse({"status": "ok", "xmlcore": __version__, "models": [*self.by_name], "busy": self._busy()})
 
     async def ready(self, request):
-        """Say whether a further request would be taken, for what shares requests out among servers."""
+        """Say whether a further request would be accepted, for load balancers."""
         full = self.lanes[0].is_full
         return JSONResponse({"status": "full" if full else "ready"}, 503 if full else 200)
 
@@ -184,7 +184,7 @@ class _Service:
         return JSONResponse({"models": [model.about() for model in self.by_name.values()]})
 
     async def card(self, request):
-        """Return what is known of a model."""
+        """Return the description of a model."""
         served = self._model(request)
         return JSONResponse(served.about() | {"card": served.packed.card})
 

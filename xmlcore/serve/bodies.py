@@ -1,4 +1,4 @@
-"""Bodies of requests: read within bounds, and turned into texts or rows; what is wrong is refused with a reason."""
+"""Bodies of requests: read within bounds, and turned into texts or rows, or refused with a reason."""
 
 import json
 import math
@@ -74,7 +74,7 @@ def as_json(body: bytes, limits) -> dict:
 
 
 class _InPieces(json.JSONDecoder):
-    """Reads JSON in Python, value by value, so that other threads run; and so many lists and objects at most."""
+    """Reads JSON in Python, value by value, so that other threads run; it limits lists and objects."""
 
     def __init__(self, most):
         super().__init__(parse_constant=_no_constant)

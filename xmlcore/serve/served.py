@@ -1,4 +1,4 @@
-"""A model that is served, with what is looked up for each request and made once, and the command lines that ask it."""
+"""A served model with its lookup tables, and the command lines that ask it."""
 
 import json
 import re
@@ -111,13 +111,13 @@ class Served:
         return uri_of.get(name, name), name
 
     def warm_up(self) -> None:
-        """Do what the first request would wait for: compile or load kernels, and make the tables of names."""
+        """Prepare for the first request: compile or load kernels, and make the tables of names."""
         packed = self.packed
         self.feature_ids, self.subjects, self.lately  # noqa: B018
         packed.predict_topk(["warm up"] if packed.is_text else sp.csr_array((1, packed.n_features), dtype="f4"), k=1)
 
     def about(self) -> dict[str, Any]:
-        """Return what a list of models says of it.
+        """Return its entry in a list of models.
 
         Returns
         -------

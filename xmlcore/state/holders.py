@@ -36,7 +36,7 @@ class Hold:
 
 
 def take(database, name: str, elsewhere: bool = True, **about) -> Hold | None:
-    """Take what has a name; None if another run has it. ``elsewhere``: as for :func:`is_held`."""
+    """Take the hold of a name; None if another run has it. ``elsewhere``: as for :func:`is_held`."""
     with database.change():
         holder = database.get(TABLE, name)
         return None if holder is not None and is_held(holder, elsewhere) else Hold(database, name, about)
@@ -55,7 +55,7 @@ def is_held(holder: dict, elsewhere: bool = True) -> bool:
 
 
 def remove_dead(database, older_than: float = 0.0) -> int:
-    """Remove the rows of processes that were killed, if written at least so many seconds ago; return how many."""
+    """Remove the old rows of processes that were killed; return how many."""
     old = (row for row in database.rows(TABLE) if time.time() - row.written >= older_than)
     dead = [row.key for row in old if not is_held(row.value)]
     return sum(database.remove(TABLE, key) for key in dead)

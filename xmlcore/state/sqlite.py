@@ -73,7 +73,7 @@ def _of_process(pid, path) -> "Database":
 
 
 class Database:
-    """A SQLite file with the tables of :data:`TABLES`; it is made when something is looked for in it first.
+    """A SQLite file with the tables of :data:`TABLES`; it is made at the first access.
 
     A connection is used by one thread at a time. Whoever has a database only uses it in the process that made it.
     All methods raise StateError, an OSError, when the file cannot be read or changed. A damaged file is set aside under
@@ -214,7 +214,7 @@ class Database:
 
     @contextlib.contextmanager
     def _errors(self):
-        """Say in our own words what goes wrong in SQLite."""
+        """Turn errors of SQLite into StateError, with a text of ours."""
         try:
             yield
         except sqlite3.Error as error:

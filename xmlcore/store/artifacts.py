@@ -121,7 +121,7 @@ def _marked(path, reason) -> DamagedArtifactError:
 
 
 def _version(path) -> tuple | None:
-    """Return what tells a folder from one that takes its place; None if it is not there."""
+    """Return the identity of a folder, which another in its place has not; None if it is not there."""
     with contextlib.suppress(OSError):
         return (found := path.stat()).st_ino, found.st_mtime_ns
 

@@ -78,7 +78,7 @@ class Inventory:
         return self._dependents.get(key, [])
 
     def can_be_made_again(self, artifact: Artifact) -> bool:
-        """Return whether an artifact can be made again: it is no upload, and what it was made from is there."""
+        """Return whether an artifact can be made again: it is no upload, and its sources are there."""
         return artifact.again and all(self.with_key(key) for key in artifact.sources.values())
 
     @property

@@ -86,7 +86,7 @@ def parse_size(text: str, name: str = "size") -> int:
 
 
 def set_bound(n_bytes: int | None) -> None:
-    """Set the most bytes that all artifacts may take; None for what it is by default. See :func:`bound`."""
+    """Set the most bytes that all artifacts may take; None for the default. See :func:`bound`."""
     if n_bytes is None:
         database().remove("settings", _BOUND)
     else:
@@ -112,7 +112,7 @@ def usage(kept: Inventory | None = None) -> dict[str, Any]:
 
 
 def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | None = None) -> Removal | None:
-    """Remove what was used longest ago until all artifacts take no more than the bound.
+    """Remove the least recently used artifacts until all take no more than the bound.
 
     Never removed are uploads and whatever else cannot be made again; what is pinned or needed, and what that was
     computed from; and what was made or used in the last ten minutes. An artifact counts as used when something
@@ -145,7 +145,7 @@ def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | 
 
 
 def _unused(kept, needed, before):
-    """Yield what may be removed and when it, or something computed from it, was used last; the oldest first."""
+    """Yield removable artifacts and when they, or results from them, were used last; the oldest first."""
     spared = _with_sources(kept, {known.key for known in kept.artifacts.values() if known.pins} | needed)
     last = {
         name: max([artifact.used, *(other.used for other in kept.dependents(*name))])

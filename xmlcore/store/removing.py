@@ -1,4 +1,4 @@
-"""Deleting artifacts, at once or so that it can be undone, and removing what killed processes have left."""
+"""Deleting artifacts, at once or so that it can be undone, and removing leftovers of killed processes."""
 
 import contextlib
 import math
@@ -166,7 +166,7 @@ def bytes_aside() -> int:
 
 
 def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
-    """Do what :func:`remove_stale` does for all kinds, and remove artifacts that were found to be damaged."""
+    """Remove stale files of all kinds (see :func:`remove_stale`), and artifacts that were found to be damaged."""
     removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
     with contextlib.suppress(OSError):
         for entry in os.scandir(cache_root() / "artifacts"):

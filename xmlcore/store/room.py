@@ -65,7 +65,7 @@ def trouble(least_free: int = LEAST_FREE) -> str | None:
 
 
 def check_room() -> None:
-    """Raise CannotKeepError if a result could not be kept, so that no work is done in vain."""
+    """Raise CannotKeepError if a result could not be kept, before any work is done."""
     why = trouble(LEAST_FREE)
     if why is not None:
         raise CannotKeepError(f"Nothing was computed, as the result could not be kept. {why}")

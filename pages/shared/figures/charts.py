@@ -31,7 +31,7 @@ def show_figure(
     of=(),
     counted: str = "",
 ) -> None:
-    """Show a figure, and how many of what is ``counted``; menus below have its caption and its downloads."""
+    """Show a figure and how many ``counted`` things it shows; menus below have its caption and downloads."""
     key = key or f"chart-{name}"
     known = figure_files.workspace_now()
     names = [figure.layout.title.subtitle.text, *(trace.name for trace in figure.data)]
@@ -84,7 +84,7 @@ def _clicked(key, on_click) -> None:
 
 
 def csv_button(label: str, frame, name: str, help: str, *, key: str | None = None) -> None:
-    """Show a button that downloads a DataFrame, or what a function returns; ``key`` is by default its label."""
+    """Show a button that downloads a DataFrame, or that of a function; ``key`` is by default its label."""
     make = frame if callable(frame) else lambda: frame
     file_button(label, lambda: csv_bytes(make()), f"{name}.csv", help, key or label)
 

@@ -148,7 +148,7 @@ def pdf(figure, caption: str, origin: dict[str, str]) -> bytes:
 
 
 def _first_text(error: Exception) -> str:
-    """Return the first thing that an error says, on one line; kaleido's errors have several texts."""
+    """Return the first text of an error, on one line; kaleido's errors have several."""
     return " ".join(str(error.args[0] if error.args else "no reason was given").split())
 
 

@@ -32,7 +32,7 @@ def needed() -> bool:
 
 
 def user() -> User | None:
-    """Return who is signed in in this session; None for nobody, and if nobody need sign in."""
+    """Return the user of this session; None if nobody is signed in, or sign-in is off."""
     if not needed() or not st.user.get("is_logged_in"):
         return None
     return user_of(dict(st.user))

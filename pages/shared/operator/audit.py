@@ -72,7 +72,7 @@ def whole_number(variable: str, default: int | None) -> int | None:
 
 
 class _Private(RotatingFileHandler):
-    """A file that only this user can read, whatever the process's mask is. What cannot be written is left out."""
+    """A file that only this user can read, whatever the umask. Lines that cannot be written are left out."""
 
     def _open(self):
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

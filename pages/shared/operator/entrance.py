@@ -65,7 +65,7 @@ def _with_style(send):
 
 
 def _page(request) -> str | None:
-    """Return the path of the page that a browser asks for, empty for the first one; None if it is no page."""
+    """Return the path of the page that a browser asks for, empty for the first one; None for other addresses."""
     if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
         return None
     base = st.get_option("server.baseUrlPath").strip("/")

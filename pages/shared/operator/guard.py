@@ -107,7 +107,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
 
     async def _upload(self, scope, receive, send):
-        """Answer an upload, and note what came of it."""
+        """Answer an upload, and log the outcome."""
         session, file = _UPLOAD.search(scope["path"]).groups()
         headers, known = Headers(scope=scope), _sessions.get(session) or _Session()
         length = headers.get("content-length", "")
@@ -209,7 +209,7 @@ def _named_by_operator():
 
 
 def _name(address):
-    """Return the name of the server in an address, in small letters; None if it is no address."""
+    """Return the name of the server in an address, in lower case; None for an invalid address."""
     try:
         parts = urlsplit(address)
         _ = parts.port  # raises ValueError for an invalid port

@@ -31,7 +31,7 @@ def size(variable: str) -> int | None:
 
 
 def apply() -> None:
-    """Set what this server process takes at most: files that are uploaded, searches; called when the server starts."""
+    """Set the limits of this server process, on uploads and searches; called when the server starts."""
     for variable in (JOBS, SIZE_VARIABLE, FILES_VARIABLE):
         whole_number(variable, None)
     first_results()
@@ -61,7 +61,7 @@ def tokens() -> list[str]:
 
 
 def refusal() -> str | None:
-    """Return why the present user can start nothing now, and what to do; None if he can."""
+    """Return why the present user cannot start a job now, and a remedy; None if it is possible."""
     most = whole_number(JOBS, None)
     if most is not None:
         own = [job for token in tokens() for job in job_queue.queue().jobs(owner=token) if job.active]
@@ -72,7 +72,7 @@ def refusal() -> str | None:
 
 
 def full() -> str | None:
-    """Return why the present user can keep nothing more, and what to do; None if he can."""
+    """Return why the present user cannot keep more, and a remedy; None if it is possible."""
     most = size(DISK)
     if most is not None and (taken := kept()) >= most:
         return (
@@ -83,7 +83,7 @@ def full() -> str | None:
 
 
 def kept() -> int:
-    """Return the bytes of what the workspaces of the present user list and he asked for; each thing counts once."""
+    """Return the bytes of the artifacts that the present user asked for and his workspaces list, each counted once."""
     found = room.inventory()
     names = {}
     for token in tokens():

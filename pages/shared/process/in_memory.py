@@ -46,7 +46,7 @@ class Values:
         self.bytes = 0
 
     def get(self, function, arguments: tuple, make, most: int):
-        """Return the value that is kept for a function, or what ``make()`` returns: for one session, others wait."""
+        """Return the value kept for a function, else that of ``make()``, which one session calls while others wait."""
         name = function, arguments
         with self._lock:
             if name in self._known:
@@ -122,7 +122,7 @@ class _Counter(pickle.Pickler):
         self.objects += buffer.raw().nbytes
 
     def persistent_id(self, value):
-        """Count what a text takes beside its letters."""
+        """Count the memory of a text beside its letters."""
         self.objects += OF_TEXT if type(value) is str else 0
 
     def reducer_override(self, value):

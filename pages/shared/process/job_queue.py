@@ -1,4 +1,4 @@
-"""The one job queue of a server process, and what belongs to its jobs."""
+"""The job queue of a server process, and the owners of its jobs."""
 
 import streamlit as st
 

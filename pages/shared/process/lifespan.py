@@ -73,7 +73,7 @@ def _address() -> str:
 
 
 def get_ready() -> None:
-    """Do before the first visit what its page needs: start making the default data set, and import what draws it."""
+    """Prepare for the first visit: start making the default data set, and import the modules that draw its page."""
     with contextlib.suppress(OSError):  # the disk is full or gone: pages say so
         database().check()
         stored.remove_visits()

@@ -32,14 +32,14 @@ def is_unread(name: str, version: int = 0) -> bool:
 
 
 def read_ahead(read) -> None:
-    """Call a function without arguments in the background: it reads what pages need first."""
+    """Call a function without arguments in the background: it reads data for pages ahead."""
     later = threading.Timer(garbage.CALM, _read, [read])
     later.name, later.daemon = READER, True
     later.start()
 
 
 def _read(read):
-    """Call a function of :func:`read_ahead`; first import what only some pages and figures need, and takes long."""
+    """Call a function of :func:`read_ahead`; first import slow modules that only some pages and figures need."""
     with _one_reads:  # several at once would keep pages waiting
         for name in LATER:
             importlib.import_module(name)
@@ -57,5 +57,5 @@ def read_run(key: str) -> None:
 
 
 def says_nothing_of_reader(record):
-    """Return whether a line of Streamlit's log is no warning that a spinner of :func:`read_ahead` is on no page."""
+    """Return False for Streamlit's warnings that a spinner of :func:`read_ahead` belongs to no page."""
     return record.threadName != READER or record.levelno > logging.WARNING

@@ -1,4 +1,4 @@
-"""Room on the disk: what is kept there, what of it is needed, and what is removed when all takes more than it may."""
+"""Room on the disk: kept artifacts, those in use, and removal when all take more than the limit."""
 
 import contextlib
 import hashlib
@@ -15,13 +15,13 @@ TIDY_EVERY = 6 * 3600  # seconds between two removals of what killed processes h
 
 
 def inventory() -> store.Inventory:
-    """Return what is kept on this machine; it is looked up again when it has changed, and once a minute."""
+    """Return the inventory of this machine; it is read again when it has changed, and once a minute."""
     return _inventory(store.changes(), time.time() // 60)
 
 
 @cached.shared(most=1)
 def _inventory(changes, minute):
-    """Return what is kept; ``changes`` says when artifacts were made, deleted or pinned last."""
+    """Return the inventory; ``changes`` says when artifacts were made, deleted or pinned last."""
     return store.inventory()
 
 
@@ -31,14 +31,14 @@ def pinner(token: str) -> str:
 
 
 def needed() -> set[str]:
-    """Return the keys of what jobs and sweeps that wait or run read, and of what they make, whoever started them."""
+    """Return the keys of the inputs and results of all waiting and running jobs and sweeps."""
     active = [job for job in job_queue.queue().jobs() if job.active]
     keys = {key for job in active for _, key in (*job.plan.reads, *job.plan.writes)}
     return keys.union(*(driver.needs() for driver in list(job_queue.drivers().values())))
 
 
 def make_room() -> None:
-    """Remove results that were used longest ago if all take more than they may; never what a job needs."""
+    """Remove the least recently used results if all take more than the limit, but none that a job needs."""
     store.remove_aside(UNDO_SECONDS)
     with contextlib.suppress(OSError, ValueError):  # a wrong size in the variable is said on the Storage page
         if store.make_room(needed() | experiment.needed_by_sweeps()) is not None:
@@ -46,13 +46,13 @@ def make_room() -> None:
 
 
 def make_room_later() -> None:
-    """Do what :func:`make_room` does in the background: a result has been kept."""
+    """Call :func:`make_room` in the background, as a result has been kept."""
     if serving.is_set():
         threading.Thread(target=make_room, name="xmlcore-make-room", daemon=True).start()
 
 
 def tidy_store() -> None:
-    """Remove what killed processes have left, and results if all take more than they may."""
+    """Remove leftovers of killed processes, and results if all take more than the limit."""
     experiment.remove_leftovers()
     make_room()
 

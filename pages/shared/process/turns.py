@@ -3,7 +3,7 @@
 Each time a thread waits, if only to read a small file, it stands behind all others before it goes on. With 50 visitors
 at once, all pages took longer and the server answered nobody for seconds.
 
-A page that begins what may take long gives up its turn: it makes a value that is not in memory, looks at a file of the
+A page that begins slow work gives up its turn: it makes a value that is not in memory, looks at a file of the
 user's in another process, or makes a PDF. ``serving`` says whether a server runs: tests run pages without one.
 """
 
@@ -27,7 +27,7 @@ def turn():
 
 
 def give_up() -> None:
-    """Let another page be drawn from now on, as this one begins what may take long; without a turn, do nothing."""
+    """Let another page be drawn, as this one begins slow work; without a turn, do nothing."""
     if getattr(_thread, "has_place", False):
         _thread.has_place = False
         _places.release()

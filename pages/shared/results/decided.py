@@ -33,7 +33,7 @@ def model(run_key: str):
 
 
 def outcome(run_key: str, name: str) -> pd.Series | None:
-    """Return what a decision gives on the test rows of a result; None if it has not been learnt."""
+    """Return the measures of a decision on the test rows of a result; None if it has not been learnt."""
     task = experiment.task("decide", {"run": run_key})
     try:
         return cached.loaded(task).line(name) if task.exists() else None

@@ -94,7 +94,7 @@ def say_missed(names: list[str], n_true: int, k: int) -> None:
 
 
 def meaning(of) -> str | None:
-    """Return what the scores of a run or of a fitted model are; "" for probabilities, None if it is not known."""
+    """Describe the scores of a run or of a fitted model; "" for probabilities, None if unknown."""
     is_run = isinstance(of, experiment.Run)
     name = of.model if is_run else type(of).__name__
     loss = (of.params | of.chosen).get("loss") if is_run else getattr(of, "loss_", None)
@@ -108,7 +108,7 @@ def are_probabilities(of) -> bool:
 
 
 def noun(of) -> str:
-    """Return what a page calls a score of a run or of a fitted model: ``P`` if it is a probability, else ``score``."""
+    """Return the noun for a score of a run or of a fitted model: ``P`` if it is a probability, else ``score``."""
     return "P" if are_probabilities(of) else "score"
 
 

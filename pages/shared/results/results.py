@@ -15,12 +15,12 @@ K = 5  # labels predicted for a row, and measured up to, in trainings that pages
 
 
 def ks(n_labels: int) -> tuple[int, ...]:
-    """Return the numbers of labels at which there are measures on data with so many labels."""
+    """Return the k of measures on data with so many labels."""
     return tuple(k for k in KS if k <= n_labels)
 
 
 def measurable(measures, n_labels: int) -> list[str]:
-    """Return those of measures such as ``"P@5"`` that there are on data with so many labels."""
+    """Return the measures, such as ``"P@5"``, whose k is at most the number of labels."""
     return [measure for measure in measures if int(measure.rpartition("@")[2]) in ks(n_labels)]
 
 
@@ -31,7 +31,7 @@ def kept(kind: str, fingerprint: str) -> list:
 
 
 def say_warnings(run) -> None:
-    """Say in one quiet line what a training warned of."""
+    """Show the warnings of a training in one quiet line."""
     if sentences := [format.plain(settings.sentence(run.model, text)) for text in dict.fromkeys(run.warnings)]:
         st.caption(f":material/warning: {' '.join(sentences)}")
 
@@ -67,7 +67,7 @@ def can_be_made(record: dict) -> bool:
 
 
 def _not_here(record) -> str:
-    """Return what of a result this version does not have, such as ``PLT has no parameter x``; empty if it has all."""
+    """Return what this version lacks of a result, such as ``PLT has no parameter x``; empty if nothing."""
     try:
         task_of(record)
     except (ValueError, TypeError) as error:
@@ -76,7 +76,7 @@ def _not_here(record) -> str:
 
 
 def _briefly(error) -> str:
-    """Return what this version does not have, without the list of all that it has."""
+    """Return what this version lacks, without the list of known names."""
     return re.split(": known are |: it has ", str(error))[0]
 
 

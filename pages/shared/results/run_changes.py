@@ -97,7 +97,7 @@ def read_tags(text: str) -> list[str]:
 
 
 def _cleaned(name) -> str:
-    """Return a name as it is kept: without blanks around it, and without the mark of our own columns."""
+    """Return a name as it is kept: stripped, and without the mark of our own columns."""
     return name.replace("\u200b", "").strip()
 
 

@@ -81,7 +81,7 @@ def has_star(names, records: list[dict]) -> bool:
 
 
 def footnote(titles) -> str:
-    """Return what a star says, for Markdown; empty if no title has one."""
+    """Return the meaning of a star, for Markdown; empty if no title has one."""
     return FOOTNOTE if any(title.endswith(STAR) for title in titles) else ""
 
 

@@ -1,4 +1,4 @@
-"""The trials of sweeps: which sweep is shown, what it has found so far, and its figure."""
+"""The trials of sweeps: the sweep shown, its trials so far, and its figure."""
 
 import dataclasses
 import functools
@@ -83,7 +83,7 @@ def _title(record) -> str:
 
 
 def read(record) -> Tried | None:
-    """Return what a sweep has found so far; None, with a message, if it cannot be read."""
+    """Return the trials of a sweep so far; None, with a message, if they cannot be read."""
     try:
         task = sweeping.task_of(record)
         if sweeping.state(record) == "done":
@@ -114,7 +114,7 @@ class Influences(NamedTuple):
 
     @property
     def notes(self) -> dict | None:
-        """Of each parameter what it explains, in a few words; None of a parameter alone for which that is unknown."""
+        """The share that each parameter explains, in a few words; None if it is unknown."""
         if len(self.effects) == 1 and self.effects["why"].iloc[0]:
             return None
         notes = {effect.parameter: _share(effect) for effect in self.effects.itertuples()}
@@ -184,7 +184,7 @@ def _drawn(tried) -> bool:
 
 
 def _together(tried, effects):
-    """Return the two parameters that explain most only together, if no test says chance; None if there are none."""
+    """Return the two parameters with the largest significant interaction; None without one."""
     own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
     pairs = experiment.interaction_effects(tried.trials, own)
     told = pairs[(pairs["share"] > LEAST) & ~(pairs["p"] >= metrics.SURE)]

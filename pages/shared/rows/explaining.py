@@ -127,7 +127,7 @@ def _written(kind, value) -> str:
 
 
 def total(kind: str, value: float) -> str:
-    """Return what contributions add up to, as :func:`score` does for a label’s score."""
+    """Return the sum of contributions, written as :func:`score` writes a label’s score."""
     return f"{NAMES[kind]}\u00a0=\u00a0{_of_sum(kind, value)}"
 
 
@@ -210,7 +210,7 @@ def label_options(names, ranked, true) -> dict[int, str]:
 
 
 def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
-    """Return cards on how alike two explanations are; ``of`` says which are compared."""
+    """Return cards on the agreement of two explanations; ``of`` says which are compared."""
     order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
     same = f"The {top} features that contribute most {of}: the number of those in both, divided by those in either."
     correlation = ("Rank correlation of features", format.number(spearman), order)
@@ -255,7 +255,7 @@ def share(value: float) -> str:
 
 
 def start(attrs: dict) -> tuple[str, float]:
-    """Return what bars of contributions start from, for :func:`xmlcore.figures.contribution_bars`."""
+    """Return the start of bars of contributions, for :func:`xmlcore.figures.contribution_bars`."""
     return "without features", (100 if attrs["kind"] == "share" else 1) * attrs["baseline"]
 
 

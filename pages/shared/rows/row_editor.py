@@ -1,4 +1,4 @@
-"""Rows edited by hand: a table of their features, what a model predicts then, and changes as addresses say them."""
+"""Rows edited by hand: a table of their features, new predictions, and the changes in an address."""
 
 import math
 import re
@@ -175,7 +175,7 @@ def find_features(names, query: str, without=()) -> np.ndarray:
 
 
 def changes(names, before, after) -> list[str]:
-    """Return what is changed in a row, in words for Markdown; rows are sparse and of shape (1, D)."""
+    """Return the changes of a row in words, for Markdown; rows are sparse and of shape (1, D)."""
     old, texts = dict(zip(before.indices.tolist(), before.data.tolist())), []
     for j, value in between(before, after):
         how = "dropped" if value is None else f"added with {format.value(value)}"
@@ -193,14 +193,14 @@ def between(before, after) -> list:
 
 
 def text(edits: list) -> str:
-    """Return changes as an address says them, such as ``12~0.5_17~x``; empty when they are too many."""
+    """Return changes for an address, such as ``12~0.5_17~x``; empty when they are too many."""
     if len(edits) > MOST_EDITS:
         return ""
     return "_".join(f"{j}~{'x' if value is None else repr(value)}" for j, value in edits)
 
 
 def parsed(text: str) -> list:
-    """Return the changes that an address says: of each feature the last one, and only what has the form of a change."""
+    """Return the changes in an address: the last of each feature, without invalid ones."""
     found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(text)]
     return [[j, value] for j, value in dict(found[:MOST_EDITS]).items() if value is None or math.isfinite(value)]
 

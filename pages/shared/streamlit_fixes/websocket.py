@@ -35,7 +35,7 @@ def without_late_polls(receive):
 
 
 def _read(message) -> BackMsg:
-    """Return what a message of a browser holds; an empty one if it is damaged, or a text."""
+    """Return the content of a browser's message; an empty one if it is damaged, or a text."""
     try:
         return BackMsg.FromString(message.get("bytes") or b"")
     except DecodeError:
@@ -49,7 +49,7 @@ def keep_upload_addresses(note) -> None:
         return message.WhichOneof("type") == "file_urls_response"
 
     def clear(queue, retain_lifecycle_msgs=False, fragment_ids_this_run=None):
-        """Forget what was about to be sent, but for answers where a run begins; else all of it was sent."""
+        """Drop the waiting messages as Streamlit does, but keep the answers when a run begins."""
         answers = [message for message in queue._queue if is_answer(message)]
         _clear(queue, retain_lifecycle_msgs, fragment_ids_this_run)
         if retain_lifecycle_msgs:

@@ -137,7 +137,7 @@ def _said(kind, made, name, earlier, use):
 
 
 def with_names(text: str, files: dict) -> str:
-    """Return a message of a task that reads files, with what the user calls the files."""
+    """Return a message of a task that reads files, with the user's names of the files."""
     return _GIVEN.sub(lambda found: files.get(found[1], found[1].replace("_", " ")), text)
 
 

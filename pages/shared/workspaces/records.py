@@ -44,7 +44,7 @@ _LATEST = 4e9  # seconds since 1970: later times are invalid
 
 
 def read(token) -> dict | None:
-    """Return a workspace, without what is damaged in it; None without such a workspace."""
+    """Return a workspace without its damaged parts; None if there is no such workspace."""
     data = stored.read(token)
     if data is None and not stored.exists(token):
         return None
@@ -73,7 +73,7 @@ def _undamaged(name, value, empty):
 
 
 def add(data: dict, entries: dict) -> None:
-    """Add data sets and results to a workspace, in place; what it has stays, and names that are taken get a number."""
+    """Add data sets and results to a workspace, in place; its entries stay, and names that are taken get a number."""
     for fingerprint, entry in entries["known"].items():
         if fingerprint not in data["known"]:
             taken = [other["name"] for other in data["known"].values()]
@@ -152,7 +152,7 @@ def _fits(of, name, value) -> bool:
 
 
 def _without_damage(run) -> dict:
-    """Return the record of a run without what a user cannot have given it, such as a name that is no text."""
+    """Return the record of a run without invalid values of users, such as a name that is no text."""
     for name, kind in OWN.items():
         if name in run and not (_is_text(run[name]) if kind is str else isinstance(run[name], kind)):
             del run[name]
@@ -182,7 +182,7 @@ def _is_text(value) -> bool:
 
 
 def _is_time(value) -> bool:
-    """Return whether a value is a time; one below 0 says that nobody asked, see :mod:`pages.shared.first_results`."""
+    """Return whether a value is a time; below 0 it marks a first result, see :mod:`pages.shared.first_results`."""
     return isinstance(value, (int, float)) and abs(value) <= _LATEST
 
 

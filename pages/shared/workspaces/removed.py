@@ -32,13 +32,13 @@ _REMOVALS: list[Deletion] = []  # of all workspaces of this server, oldest first
 
 
 def remove(kind: str, keys: list[str], title: str, also: tuple = ()) -> None:
-    """Remove things of a kind from the workspace, and what else has one of the keys ``also``; all stays on the disk."""
+    """Remove entries of a kind from the workspace, and others with the keys ``also``; all stays on the disk."""
     remember(title, forget({*keys, *also}), [])
     audit.note("delete", kinds=[kind] * len(keys), keys=keys, listed_only=True)
 
 
 def forget(keys: set[str]) -> dict:
-    """Take what has one of the keys out of the workspace's fields; return the entries."""
+    """Take the entries with some keys out of the workspace's fields, and return them."""
     before = {name: workspace.get(name) for name in FIELDS}
     workspace.update(lambda data: _drop(data, keys))
     after = {name: workspace.get(name) for name in FIELDS}
@@ -47,14 +47,14 @@ def forget(keys: set[str]) -> dict:
 
 
 def remember(title: str, entries: dict, aside: list) -> None:
-    """Remember what was removed, so that it can be brought back; more may be added to ``aside``."""
+    """Remember a deletion for undo; more may be added to ``aside``."""
     now = time.time()
     _REMOVALS[:] = [removal for removal in _REMOVALS if removal.when > now - room.UNDO_SECONDS]
     _REMOVALS.append(Deletion(workspace.token(), title, entries, aside, now))
 
 
 def offer() -> None:
-    """Say what was removed last, with buttons that bring it back or free its space at once; nothing without any."""
+    """Show the last deletion, if any, with buttons that undo it or free its space at once."""
     removal = _last()
     if removal is not None and not workspace.read_only():
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -77,7 +77,7 @@ def undo() -> None:
 
 
 def _last() -> Deletion | None:
-    """Return what was removed last and of which something is not there again; nothing removed too long ago."""
+    """Return the last deletion that can still be undone, unless all of it is there again."""
     since = time.time() - room.UNDO_SECONDS
     removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
     listed = listed_keys({name: workspace.get(name) for name in FIELDS}) if removals else ()
@@ -98,7 +98,7 @@ def _free():
 
 
 def _drop(data, keys):
-    """Remove from the fields of a workspace, in place, what has one of the keys."""
+    """Remove the entries with some keys from the fields of a workspace, in place."""
     data["known"] = {fingerprint: entry for fingerprint, entry in data["known"].items() if fingerprint not in keys}
     for name in (*LISTS, "made"):
         data[name] = [entry for entry in data[name] if _key(entry) not in keys]

@@ -92,7 +92,7 @@ def waits(token: str) -> bool:
 
 
 def damage() -> Row | None:
-    """Return what is known of a database that was damaged, its name now, or lost rows, within a day: the latest."""
+    """Return the latest damage to the database within a day: its new name, or lost rows."""
     recent = (row for row in database().rows("notices") if row.written > time.time() - 86400)
     return max(recent, key=lambda row: row.written, default=None)
 

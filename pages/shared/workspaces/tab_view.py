@@ -17,7 +17,7 @@ def of(data: dict) -> dict:
 
 
 def merged(data: dict, view: dict, since: dict, selection_prefix: str) -> dict:
-    """Return a workspace's fields with the view of a tab, to which what is new in the workspace was added.
+    """Return a workspace's fields with the view of a tab, and add news of the workspace to the view.
 
     ``since`` has the time when this tab last chose each field, ``selection_prefix`` begins the keys of its selections.
     """
@@ -34,7 +34,7 @@ def merged(data: dict, view: dict, since: dict, selection_prefix: str) -> dict:
 
 
 def drop_removed(data: dict, view: dict) -> None:
-    """Take from a view, which is changed, what a workspace does not have any more; decisions and files are its own."""
+    """Remove entries from a view that its workspace has no longer, but for decisions and files."""
     if view["dataset"] not in data["known"]:
         view["dataset"] = data["dataset"]
     listed = {record["key"] for record in data["runs"]}
@@ -45,7 +45,7 @@ def drop_removed(data: dict, view: dict) -> None:
 
 
 def note(before: dict, after: dict, since: dict, now: float) -> None:
-    """Note in ``since`` what a tab has chosen: the fields before and after."""
+    """Note in ``since`` which choices of a tab differ between the fields before and after."""
     if _chose_dataset(before, after):
         since["dataset"] = now
     for field in ("shown", "widgets"):
@@ -55,7 +55,7 @@ def note(before: dict, after: dict, since: dict, now: float) -> None:
 
 
 def written(data: dict, before: dict, after: dict) -> dict:
-    """Return the fields to write: those after a change, but of the view only what the change has changed."""
+    """Return the fields to write: those after a change, but of the view only the changed ones."""
     result = dict(after)
     for field in FIELDS:
         if field == "dataset":
@@ -73,7 +73,7 @@ def _chose_dataset(before, after):
 
 
 def _shown(data, selection_prefix):
-    """Yield what the row says is shown: a field, a name in it, and the record of the run or selection."""
+    """Yield the results shown by the row: a field, a name in it, and the record of the run or selection."""
     runs = {record["key"]: record for record in data["runs"]}
     selections = {record["key"]: record for record in data["selections"]}
     for name, key in data["shown"].items():

@@ -1,4 +1,4 @@
-"""The workspace: what outlives sessions.
+"""The workspace, which outlives sessions.
 
 A workspace is a row of the database, found by a random token that only the page's address contains: see
 :mod:`pages.shared.workspaces.stored`. So a reload, a second tab or a restarted server shows the same data
@@ -163,7 +163,7 @@ def _remember(key):
 
 
 def remember(name: str, value) -> None:
-    """Remember what was chosen, for a widget of this name or for another use."""
+    """Remember a choice, for a widget of this name or for another use."""
     update(lambda data: data["widgets"].__setitem__(name, value))
 
 
@@ -202,7 +202,7 @@ def _current() -> dict:
 
 
 def _restored(data, before) -> dict:
-    """Write a lost workspace again, None or as another tab wrote it, with what this tab knew, and return it."""
+    """Write a lost workspace again, with this tab's state added to another tab's (or None), and return it."""
     there = store.trouble(0) is not None or any(store.exists("datasets", key) for key in before["known"])
     if data is None:
         kept = before if there else {name: before[name] for name in ("forms", "widgets", "user")}
@@ -219,7 +219,7 @@ def _restored(data, before) -> dict:
 
 
 def _copied(value):
-    """Return a deep copy of what JSON can hold, several times faster than ``deepcopy``."""
+    """Return a deep copy of a JSON value, several times faster than ``deepcopy``."""
     if isinstance(value, dict):
         return {name: inner if type(inner) in _SCALARS else _copied(inner) for name, inner in value.items()}
     if isinstance(value, list):

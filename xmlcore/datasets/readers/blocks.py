@@ -16,7 +16,7 @@ MANY_ROWS, SHORT = 1_000_000, 16  # so many rows with so few bytes each on avera
 
 
 class NotInBlocks(Exception):
-    """A text must be parsed as a whole: it has an error, whose message needs it, or what blocks do not show."""
+    """A text must be parsed as a whole, for the message of an error, or as its blocks do not suffice."""
 
 
 class LargeText:
@@ -97,7 +97,7 @@ class Growing:
         self.rows = self.n_x = self.n_y = 0
 
     def room(self, rows: int, n_x: int, n_y: int, share: float):
-        """Return the free ends of the arrays, with room for so many more rows, features and labels."""
+        """Return the free ends of the arrays, with room for more rows, features and labels."""
         ends = self._ends()
         arrays = []
         for array, end, more in zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y)):
@@ -165,7 +165,7 @@ class TextReader:
         raise NotImplementedError
 
     def places(self, start, line, n_before) -> tuple:
-        """Return what the parser is told of a text, or of a block after so many rows."""
+        """Return the parser's arguments for a text, or for a block after some rows."""
         raise NotImplementedError
 
     def run(self) -> int:
@@ -199,7 +199,7 @@ class TextReader:
         """Raise NotInBlocks if a text of which so many rows are read is better read as a whole."""
 
     def _together(self, total, out):
-        """Return what the parser tells of a block with what it told of those before."""
+        """Return the parser's numbers of a block combined with those of the blocks before."""
         for extremes, which in ((self.least, min), (self.most, max)):
             for place in extremes:
                 out[place] = which(total[place], out[place])

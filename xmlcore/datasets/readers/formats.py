@@ -134,7 +134,7 @@ class FileHead:
 
 
 def read_head(given, name: str | None = None) -> FileHead:
-    """Return what the beginning of a file says; of an archive, that of its training rows."""
+    """Describe a file by its beginning; an archive by that of its training rows."""
     source = NamedSource(given, name)
     inside, content = archived.beginning(source, _HEAD + 1)
     if inside:

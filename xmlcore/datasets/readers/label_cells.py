@@ -49,7 +49,7 @@ _WHOLE = 2**53  # from which floating-point numbers are not exact
 
 
 def are_binary(cells) -> bool:
-    """Return whether cells say yes or no, such as 1 and 0, and at least one says something."""
+    """Return whether cells are yes or no, such as 1 and 0, or empty, but not all empty."""
     words = {cell.strip().lower() for cell in cells} - {""}
     letters = {word for word in words if word in ("t", "y", "f", "n")}  # which may also be names
     return bool(words) and words <= {*YES, *NO} and (not letters or letters == words and len(words) == 2)
@@ -192,7 +192,7 @@ class LabelCells:
         return labels
 
     def finish(self) -> list[tuple[int, str]]:
-        """Return the rows, from 0, whose cell has no value, and its word; raise an error for what is ambiguous."""
+        """Return the rows, from 0, whose cell has no value, and its word; raise an error if it is ambiguous."""
         if self._bracketed is not None and self._listed:
             raise self._bracketed
         width, count = max(self._widths.items(), key=lambda each: each[1], default=(0, 0))

@@ -106,7 +106,7 @@ def _error(source, line, column, found, remedy):
 
 
 def _id(text, count) -> int | None:
-    """Return the id that a text is, if it is one of so many."""
+    """Return the label id that a text spells, if it is in range."""
     is_id = text.isascii() and text.isdecimal() and len(text) < 12 and int(text) < count
     return int(text) if is_id else None
 

@@ -69,7 +69,7 @@ _COMMENTS = re.compile(rb"(\s*#[^\n]*(\n|$))*\s*")
 
 
 def other_format(text) -> tuple[str, str, str | None] | None:
-    """Return what a text is, such as "it is a JSON file", what to do, and the argument for it; None if unknown."""
+    """Return the kind of a text, such as "it is a JSON file", a remedy, and the argument for it; None if unknown."""
     head = bytes(text[:_HEAD]).lstrip()
     lines = [line for line in head.splitlines()[:50] if line.strip() and not line.lstrip().startswith(b"%")]
     first = lines[0].strip() if lines else b""
@@ -87,7 +87,7 @@ def is_npz(names) -> bool:
 
 
 def archive_kind(names) -> str | None:
-    """Return what a zip archive with files of these names is, if it is a file of a program."""
+    """Return the kind of a program's file that is a zip archive with files of these names."""
     if is_npz(names):
         return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
     if "xl/workbook.bin" in names:

@@ -13,7 +13,7 @@ NO_ID = 2**40  # the smallest id of a file that has none
 
 
 class ReadOptions(NamedTuple):
-    """Arguments of :func:`xmlcore.datasets.read_matrix`, and what is known from another file."""
+    """Arguments of :func:`xmlcore.datasets.read_matrix`, and facts from another file."""
 
     format: str = "auto"
     labels: object = None

@@ -60,7 +60,7 @@ def _plain_path(file_name) -> Path:
 
 
 def telling_name(file_name: str) -> str:
-    """Return what a file's name says of its data: ``bibtex`` for ``bibtex_train.txt.gz``, nothing for ``train.txt``."""
+    """Return the name of the data in a file name: ``bibtex`` for ``bibtex_train.txt.gz``, nothing for ``train.txt``."""
     name, cut = file_name, True
     while cut:
         cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
@@ -135,7 +135,7 @@ class NamedSource:
         return buffer
 
     def begins_with(self, mark: bytes) -> bool:
-        """Return whether the bytes begin so, packed as they are; not for what can be read only once."""
+        """Return whether the packed bytes begin with a mark; False for sources that can be read only once."""
         if self.is_path:
             with opened(self.given) as stream:
                 return stream.read(len(mark)) == mark

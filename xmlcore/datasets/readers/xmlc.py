@@ -110,7 +110,7 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
 
 
 def _parse(text, source, options, large=None):
-    """Do what :func:`parse` does; ``large`` is the text of which ``text`` is the beginning, if it is large."""
+    """Parse a file with labels as :func:`parse` does; ``large`` is the whole text if ``text`` is its beginning."""
     sizes, start, line = _stated_sizes(text, source, options, large)
     reader = XmlcReader(
         text if large is None else large, start, line, options.first_index, skip_blank=sizes.line is None
@@ -187,7 +187,7 @@ def _fits(text, header, source, line, first_index):
 
 
 def _without_blank_end(text, start):
-    """Return a text without the blank lines at its end; ``start`` and what precedes it stays."""
+    """Return a text without the blank lines at its end, but not less than to ``start``."""
     end = text.size
     while end > start and text[end - 1] in _BLANKS:
         end -= 1
@@ -420,7 +420,7 @@ class _Stop:
         return all(scan[b] < 0 or 1 <= scan[a] and scan[b] <= count for (a, b), count in zip(ends, stated))
 
     def _whole_file(self, text):
-        """Return what the parser tells of all rows, whatever the header states; None if there are other errors."""
+        """Return the parser's numbers for all rows, with the header's limits ignored; None for other errors."""
         scan = XmlcReader(text, self.reader.start, self.reader.first_line, self.first_index, self.reader.skip_blank)
         return scan.out if scan.run(-1, INT32_MAX, INT32_MAX) == kernels.OK else None
 
@@ -433,7 +433,7 @@ def _piece(text, at, ends) -> bytes:
 
 
 def _shown(text, at, ends) -> str:
-    """Return the beginning of what :func:`_piece` does, as a message shows it."""
+    """Return the beginning of a piece (see :func:`_piece`) for a message."""
     piece = _piece(text, at, ends).rstrip(b"\r")
     cut = piece[:_SHOWN]
     try:

@@ -101,7 +101,7 @@ TOLERANCE = 1e-12  # sums that differ by less are equal
 def facts_of_rows(
     dataset: Dataset, X: Matrix, ranking: Predictions, texts: Sequence[str] | None = None, seed: int = 0
 ) -> "DataFrame":
-    """Return, for each row, what :func:`unlike_test_rows` compares; of more than 2,000 rows, for 2,000 of them.
+    """Return the numbers of each row that :func:`unlike_test_rows` compares; of at most 2,000 rows.
 
     The columns are ``terms`` (words of the text, or features), ``unknown`` (those that are no features, or that no
     training row has), ``empty`` (whether the row has no features), ``label`` (the first one predicted; -1 for none) and
@@ -128,7 +128,7 @@ def facts_of_rows(
 
 
 def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "DataFrame":
-    """Return in what new rows are unlike test rows, by more than chance.
+    """Return how new rows differ significantly from test rows.
 
     New and test rows together are divided at random 999 times, into other parts of the same sizes. New rows differ
     where their value is further off than in all of these divisions. If they were drawn as the test rows were, that

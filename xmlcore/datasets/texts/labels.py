@@ -49,7 +49,7 @@ class LabelReader:
         return labels
 
     def finish(self, rows: list[list[str]]) -> None:
-        """Put names in the place of URIs, in all rows, and warn of what is unusual."""
+        """Put names in the place of URIs, in all rows, with warnings."""
         for row, word in (gone for cells in self.cells for gone in cells.finish()):
             rows[row] = [label for label in rows[row] if label != word]
             self._first.pop(word, None)

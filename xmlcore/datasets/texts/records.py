@@ -157,7 +157,7 @@ def _is_blank(row) -> bool:
 
 
 def _unreadable(reason, line, until):
-    """Return what is wrong with a row which the csv module refuses, what to do, and in which line."""
+    """Return the fault of a row that the csv module refuses, its remedy, and its line."""
     if "expected after" in reason:
         remedy = 'Inside a cell in quotation marks, write each quotation mark twice: "a ""word""".'
         return "a cell goes on after its closing quotation mark", remedy, until
@@ -170,7 +170,7 @@ def _unreadable(reason, line, until):
 
 
 def _uneven(row, width, form):
-    """Return what is wrong with a row of too many or too few cells, and what to do."""
+    """Return the fault of a row of too many or too few cells, and its remedy."""
     cells = "1 cell" if len(row) == 1 else f"{len(row):,} cells"
     name = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "vertical bars"}.get(form.delimiter, form.delimiter)
     first = "the first line" if form.header else "the lines before"

@@ -53,7 +53,7 @@ class WatchedTraining:
 
 @contextlib.contextmanager
 def watched(compile_s: float = 0.0):
-    """Measure time and memory of what is done meanwhile, and collect its warnings."""
+    """Measure time and memory of a ``with`` block, and collect its warnings."""
     watch, usage = WatchedTraining(compile_s=compile_s), Usage()
     start, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings(record=True, action="always") as caught:

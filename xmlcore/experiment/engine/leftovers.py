@@ -1,4 +1,4 @@
-"""Removing what killed processes have left: half-written results, given files, unfinished downloads, folders."""
+"""Removing leftovers of killed processes: half-written results, task files, unfinished downloads, folders."""
 
 import contextlib
 import math

@@ -25,7 +25,7 @@ _server = os.getpid()
 
 
 def preview(function, file, **options) -> tuple:
-    """Return what a function of xmlcore says of a file, and its warnings; other files may be among the options.
+    """Return the result of a function of xmlcore for a file, and its warnings; options may have further files.
 
     Raises what the function raises, and DatasetFormatError if it takes too long or its process ends.
     """
@@ -69,7 +69,7 @@ class VectorizerTrial(NamedTuple):
 
 
 def try_vectorizer(params: dict, texts: list) -> VectorizerTrial:
-    """Return what a vectoriser gives on texts; raises as its ``fit_transform`` does. Its pattern is the user's."""
+    """Return the result of a vectoriser on texts; raises as ``fit_transform`` does. Its pattern is the user's."""
     vectorizer = TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])})
     with warnings_of_data() as warned:
         X = vectorizer.fit_transform(texts)

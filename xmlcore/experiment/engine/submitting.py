@@ -82,7 +82,7 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
 
 
 def planned(task: Task, estimate: Estimate | None = None) -> Plan:
-    """Return what a queue should know of a task before it runs."""
+    """Return the plan of a task for a queue."""
     reads = read_artifacts(task)
     with contextlib.suppress(store.StoreError, OSError):  # the task says itself what is wrong with its inputs
         estimate = estimate or task.estimate()

@@ -63,7 +63,7 @@ def _checked_value(model, name, value):
 
 
 def values_of(values) -> list:
-    """Return the values that a grid has for a parameter, given as in what :func:`checked_grid` returns."""
+    """Return the values of a parameter in a grid of :func:`checked_grid`."""
     if not isinstance(values, dict):
         return values
     spaced = np.geomspace if values["log"] else np.linspace

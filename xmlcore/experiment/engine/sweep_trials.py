@@ -48,7 +48,7 @@ def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray
 
 
 def check_held_out(n_rows: int, share: float) -> None:
-    """Raise ValueError if a share of so many training rows leaves too few to train or to measure on."""
+    """Raise ValueError if a share of the training rows leaves too few to train or to measure on."""
     n_held = round(share * n_rows)
     if min(n_rows - n_held, n_held) < LEAST_ROWS:
         raise ValueError(

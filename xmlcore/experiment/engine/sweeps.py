@@ -243,7 +243,7 @@ class SweepSettings(Task):
         return None if took is None else took.seconds
 
     def plan(self, failures: dict | None = None) -> SweepPlan:
-        """Return what has been done, and what comes next."""
+        """Return the trials that are done, and the next ones."""
         alive, trials, waiting, done = list(range(len(self.settings))), [], [], 0
         for at in range(len(self.rungs)):
             tried = itertools.product(alive, self.params["seeds"])

@@ -179,7 +179,7 @@ class Task:
     # --- shared by all kinds ---
 
     def estimate(self) -> Estimate:
-        """Return what is known of the task before it runs: what work alike took on this machine, in proportion."""
+        """Return the estimated time and memory, from similar work on this machine in proportion."""
         work = self.work()
         took = times.nearest(work)
         if took is None:

@@ -32,7 +32,7 @@ class Took(NamedTuple):
 
 
 def nearest(work: Work) -> Took | None:
-    """Return what the work nearest to this one took, in proportion to the values; None if none of the group is near."""
+    """Return the time and memory of the most similar work, in proportion to the values; None if none is similar."""
     if work.values <= 0:
         return Took(0.0)
     found, least = None, (math.inf, math.inf)

@@ -124,7 +124,7 @@ def _resampled(flat, best, P, S, rng):
 
 
 def _doubt(means, low, high, b) -> str:
-    """Return why a curve says nothing of more rows; empty if it does."""
+    """Return why a curve allows no forecast; empty if it does."""
     if b == 0.0 or means[-1] <= means[0]:
         return "the measure does not rise with the rows"
     if high - low > WIDEST:

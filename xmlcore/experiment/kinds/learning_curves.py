@@ -50,7 +50,7 @@ class LearningCurve:
     seconds: float = 0.0
 
     def sentence(self, measure: str = "P@1", bucket: str = "all") -> str:
-        """Return what twice the rows would give, in one sentence."""
+        """Return the forecast for twice the rows as a sentence."""
         name, _, k = measure.partition("@")
         lines = self.forecasts
         lines = lines[(lines["bucket"] == bucket) & (lines["measure"] == f"{name}@k") & (lines["k"] == int(k))]
@@ -195,7 +195,7 @@ def _frames(sizes, seeds, seconds, gains, true):
 
 @register
 class MeasureLearningCurve(Task):
-    """Train on growing samples of the training rows, and forecast what twice the rows would give."""
+    """Train on growing samples of the training rows, and forecast the measures for twice the rows."""
 
     kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 3
 

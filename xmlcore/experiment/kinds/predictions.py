@@ -220,7 +220,7 @@ class _OfFile(Task):
         raise NotImplementedError
 
     def unlike(self, X, ranking, texts):
-        """Return in what the rows are unlike the test rows of the model; None if these are not here."""
+        """Return how the rows differ from the test rows of the model; None if these are not here."""
         return None
 
     def run(self, progress=silent, files=None):
@@ -241,7 +241,7 @@ class _OfFile(Task):
         return {"ranking": ranking._asdict(), "decided": decided._asdict()} | kept
 
     def _again(self, model, progress):
-        """Return what the readers of files return, of a file that has been read for earlier predictions."""
+        """Return the rows of a file that was read for earlier predictions, as the readers do."""
         before = store.info(self.folder, self.params["again"])["params"]
         if any(before.get(name, value) != value for name, value in self.params.items() if name in OF_FILE):
             raise ValueError(

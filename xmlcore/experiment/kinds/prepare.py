@@ -48,7 +48,7 @@ class MakesDataset(Task):
             return False
 
     def made_by(self) -> dict | None:
-        """Return what the store keeps beside the data set on how it can be made again; None if it cannot be."""
+        """Return the record by which the data set can be made again; None if it cannot."""
         return {"made_by": self.kind, "inputs": self.inputs} if self.can_be_made_again else None
 
 

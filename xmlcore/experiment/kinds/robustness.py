@@ -156,7 +156,7 @@ def has_gradient(model: str) -> bool:
 
 
 def has_needed(kind: str, record: dict) -> bool:
-    """Return whether a kept run's model has what a kind of perturbation needs of it; ``record`` is its record."""
+    """Return whether a kept run's model meets the needs of a kind of perturbation; ``record`` is its record."""
     needs = KINDS[kind].needs
     if needs == CERTIFICATE:
         params = record["params"]

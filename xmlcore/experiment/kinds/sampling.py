@@ -157,7 +157,7 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
 
 
 def _trained(params, dataset, progress) -> dict:
-    """Train with parameters, and return what a row says of it; a training that fails is no error."""
+    """Train with parameters, and return a row of the table; a failed training is a row with the reason."""
     line = {"n_adversarial": params["n_adversarial"], "examples_per_class": float(params["examples_per_class"])}
     line |= {"seed": params["random_state"], "failed": ""}
     start, worked = time.perf_counter(), time.process_time()

@@ -114,7 +114,7 @@ def select(
 def select_and_fit(
     dataset: "Dataset", method: str, params: dict, progress: ProgressLike = silent
 ) -> tuple[Selection, object]:
-    """Do what :func:`select` does with all parameters, and return the fitted selector as well."""
+    """Select as :func:`select` does, with all parameters, and return the fitted selector, too."""
     check_dataset(dataset)
     progress(COMPILING, 0.0)
     with watched(warm_up_selector(method, params)) as training:

@@ -215,7 +215,7 @@ def run(
 def run_and_model(
     dataset: "Dataset", model: str, params: dict, k: int, progress: ProgressLike = silent
 ) -> tuple[Run, object]:
-    """Do what :func:`run` does with all parameters, and return the fitted model as well."""
+    """Train as :func:`run` does, with all parameters, and return the fitted model, too."""
     check_dataset(dataset)
     progress(COMPILING, 0.0)
     unfitted = estimator(model, params)

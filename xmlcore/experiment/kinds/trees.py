@@ -88,7 +88,7 @@ def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
 
 
 def joined(trees: list[Task]) -> tuple[Any, WatchedTraining]:
-    """Return the ensemble of trees that were trained apart, and what is known of their trainings together."""
+    """Return the ensemble of trees that were trained separately, with their total time and largest memory."""
     known, parts = [], []
     for tree in trees:
         known.append(tree.load())
@@ -107,7 +107,7 @@ def joined(trees: list[Task]) -> tuple[Any, WatchedTraining]:
 
 
 def _said(known) -> list[str]:
-    """Return the warnings of all trees: what all say once, and the others with the number of their tree."""
+    """Return the warnings of all trees: common ones once, others with the number of their tree."""
     all_say = [text for text in known[0].warnings if all(text in tree.warnings for tree in known)]
     return list(dict.fromkeys(all_say)) + [
         f"tree {number} of {len(known)}: {text}"

@@ -149,7 +149,7 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
 
 
 def versions() -> dict[str, str]:
-    """Return what may decide the bits of a result beside its settings: versions of libraries, and the machine."""
+    """Return the versions of libraries and the machine, on which the bits of a result depend, too."""
     return {
         "xmlcore": __version__,
         "Python": platform.python_version(),

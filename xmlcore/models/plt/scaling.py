@@ -40,7 +40,7 @@ def read_as(normalize: str | None) -> str | None:
 def scaled_rows(
     X, feature_of_column, normalize: str | None, weights=None, n_clean: int | None = None
 ) -> tuple[sp.csr_array, Scaling | None]:
-    """Make rows what classifiers are trained on, with columns in place of features, in place; and return their scaling.
+    """Convert rows in place for training, with columns in place of features; return their scaling.
 
     Every feature of X has a column.
     """

@@ -279,5 +279,5 @@ class Training:
 
 
 def batch_size(wanted: int | None, n_rows: int) -> int:
-    """Return the number of rows per training step: ``wanted``, or else what makes 100 steps, from 32 to 1,024."""
+    """Return the number of rows per training step: ``wanted``, or else as many as make 100 steps, from 32 to 1,024."""
     return wanted or min(1024, max(32, round(n_rows / STEPS_PER_EPOCH)))
