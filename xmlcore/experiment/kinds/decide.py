@@ -119,8 +119,7 @@ class Decisions:
     def line(self, name: str | None) -> "pd.Series":
         """Return measures of a decision on the test rows, at least :data:`SETS`; None: of ``predict``, as it is."""
         if name is not None and not is_decision(name):
-            known = f"{', '.join(MEASURES)}, a threshold (cut 0.25) and a promised recall (promise 0.8)"
-            raise ValueError(f"there is no decision {name!r:.60}: known are {known}")
+            raise ValueError(f"there is no decision {name!r:.60}: such are {', '.join(MEASURES)}, cut 0.5, promise 0.8")
         if name is None or name in CHOICES:
             return self.measures.set_index("measure").loc[name or AS_IT_IS]
         if name.startswith(CUT):
