@@ -59,7 +59,7 @@ def show(data, fingerprint) -> None:
 def _listed(fingerprint, part, query, rows):
     # The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
     # table must not change while it exists. Only a new table (after another search, a random row or a page switch)
-    # lists rows anew, and then begins with the row that the user looked at last.
+    # lists rows anew, and then begins with the row that the user viewed last.
     row, remembered = getattr(now(), part), f"rows.first {fingerprint} {part}"
     first = st.session_state.get(remembered, -1)
 

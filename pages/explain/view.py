@@ -76,7 +76,7 @@ def choose_row(ready) -> Explained:
 
 
 def _find_row(data):
-    """Let a test row be found by a name, and be looked at."""
+    """Let a test row be found by a name and be selected."""
     place = "of a label, feature or row, or a text"
     query = fields.text("Find test rows by a name", selectors.query_key("explain.query", data), placeholder=place)
     if not query.strip():

@@ -83,7 +83,7 @@ def decide(chosen, prediction) -> None:
 
 
 def _pick(learnt: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
-    """Return the decision looked at, first that in force, None if none keeps the bound; and the bound asked for."""
+    """Return the chosen decision, at first that in force, None if none keeps the bound; and the bound asked for."""
     kept = f"{CUT}{_nearest(cuts, learnt.line(None))}" if kept is None else kept
     kind = next((title for start, title in {CUT: BY_CUT, PROMISE: PROMISED}.items() if kept.startswith(start)), kept)
     options = [BY_CUT, *BOUNDS, PROMISED, *CHOICES]

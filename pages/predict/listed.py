@@ -28,7 +28,7 @@ UNLIKE_HELP = (
 
 
 def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
-    """Show the rows of a file, and return the one looked at, by default the first; a tick gives another to ``look``."""
+    """Show the rows of a file, and return the selected one, by default the first; a tick gives another to ``look``."""
     n_rows, decided = len(predicted.ranking.labels), predicted.decided
     noun = "row" if predicted.beginnings is None else "text"
     st.markdown(f"**{format.count(n_rows, noun)}** of {format.plain(name)}")

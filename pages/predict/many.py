@@ -38,7 +38,7 @@ GONE = "The row of a file that a link names is not kept here, so this page shows
 
 
 def ask(predictor) -> asked.Question | None:
-    """Let files be predicted, show the rows of one, and return the row looked at: at first the least certain one."""
+    """Let files be predicted, show the rows of one, and return the selected row: at first the least certain one."""
     own, named = _predicted(predictor), _named(predictor)
     file = named or next(iter(own), None)
     with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
@@ -76,7 +76,7 @@ def _choose(offered: list, file: dict) -> None:
 
 
 def looked_at(predictor) -> dict:
-    """Return the fields of the view that name the file looked at, also if it is the newest."""
+    """Return the fields of the view that name the selected file, also if it is the newest."""
     named = _named(predictor)
     file = named or next(iter(_predicted(predictor)), None)
     return {"file": file["key"][: view.DIGITS], "given": now().given if named else None} if file else NO_FILE
@@ -124,7 +124,7 @@ def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.
     try:
         given = _given(predictor.of_files, file["key"])
     except (store.StoreError, OSError, ValueError):
-        st.caption("The rows of this file are not kept any more, so none of them can be looked at.")
+        st.caption("The rows of this file are not kept any more, so none of them can be shown.")
         return None
     text = given[row] if isinstance(given, list) else None
     x = given[[row]] if text is None else asked.vector(predictor, text)

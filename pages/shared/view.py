@@ -1,7 +1,7 @@
 """The view of a tab is its address: ``at=data-1a2b3c4d.result-5e6f7a8b.row-17.label-3``.
 
-So a copied address shows the same, a reload too, and Back and Forward walk through what was looked at. What is not in
-the address is not part of what is looked at: it has its default. Pages read :func:`now` and change it with
+So a copied address shows the same, a reload too, and Back and Forward walk through earlier views. Fields that are not
+in the address have their defaults. Pages read :func:`now` and change it with
 :func:`look`; all pages have one view, so that going to another page loses nothing.
 """
 
@@ -41,7 +41,7 @@ class View:
     test: int | None = None
     tree: int | None = None
     mode: int | None = None  # what is drawn of a tree
-    of: int | None = None  # the label looked at on the Trees page
+    of: int | None = None  # the label selected on the Trees page
     node: int | None = None
     top: int | None = None  # the node with which the drawing begins
     levels: int | None = None  # how much of a tree is drawn

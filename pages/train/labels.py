@@ -152,7 +152,7 @@ def _rows_of_label(data, run, key, k, label):
 
 
 def list_rows(data, run, frame, key, label, other=None) -> int:
-    """Show the first rows of a table, and return how many; a row that is ticked is looked at, with its labels."""
+    """Show the first rows of a table, and return how many; a row that is ticked is selected, with its labels."""
     listed = frame.head(LISTED_ROWS)
     score = predictions.scores(run, listed["score"])
     tables.show(

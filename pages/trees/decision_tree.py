@@ -72,7 +72,7 @@ class DecisionTreeView(one_tree.TreeView):
         self.node = now().node if now().node in self.nodes.tolist() else int(self.leaves[0])
 
     def of_label(self, label: int) -> None:
-        """Draw the nodes that hold the label's rows; at first, the leaf with most of these rows is looked at."""
+        """Draw the nodes that hold the label's rows; at first, the leaf with most of these rows is selected."""
         self.label, self.rows_with_label = label, frames.rows_with_label(self.tree, label)
         self.label_leaves = frames.leaves_of_label(self.tree, label)
         first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0

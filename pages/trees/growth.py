@@ -16,7 +16,7 @@ TEXTS = {
 
 
 def depth(view) -> None:
-    """Draw the depth of the leaves, and the objective by depth, of all trees or of the one looked at."""
+    """Draw the depth of the leaves, and the objective by depth, of all trees or of the selected one."""
     t, trees = view.t, view.model.trees_
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     every = True

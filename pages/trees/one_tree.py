@@ -25,7 +25,7 @@ STYLE = """<style>
 
 
 class TreeView:
-    """A tree of a result, with the index ``t``, and the ``node`` of it that is looked at; ``model`` has the trees."""
+    """A tree of a result, with the index ``t``, and its selected ``node``; ``model`` has the trees."""
 
     frames = None  # the module that makes tables of trees of this kind
 
@@ -70,7 +70,7 @@ def show(view) -> None:
 
 
 def crumbs(view, end: int, key: str, before: str) -> None:
-    """Show the nodes on the way to a node as buttons, after a text; the one that is looked at is written in bold."""
+    """Show the nodes on the way to a node as buttons, after a text; the selected one is written in bold."""
     path = view.path_to(end)
     shown = path if len(path) <= CRUMBS else [path[0], *path[-CRUMBS + 1 :]]
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{key.replace('.', '-')}s"):
@@ -87,7 +87,7 @@ def crumbs(view, end: int, key: str, before: str) -> None:
 
 
 def _node(view) -> None:
-    """Show the facts of the node looked at, its labels, the features that decide there, and what else its kind has."""
+    """Show the facts of the selected node, its labels, the features that decide there, and what else its kind has."""
     st.header(view.heading())
     st.markdown(view.facts())
     if view.node:

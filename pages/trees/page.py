@@ -1,7 +1,7 @@
 """The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?
 
 The model of the result decides which trees are shown. answer.py has the first sentence and the cards; one_tree.py one
-tree and the node looked at, whose drawing, texts and tables of nodes are in decision_tree.py (LdSM) and label_tree.py
+tree and the selected node, whose drawing, texts and tables of nodes are in decision_tree.py (LdSM) and label_tree.py
 (PLT); row.py how a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees.
 """
 

@@ -43,7 +43,7 @@ def test_another_process_says_of_a_file_what_this_one_says():
 def test_a_preview_that_takes_too_long_is_given_up(monkeypatch):
     assert previews.call(os.getpid, name="") != os.getpid()
     monkeypatch.setattr(previews, "SECONDS", 0.3)
-    with pytest.raises(DatasetFormatError, match=r"slow.csv: it takes more than .* seconds to look at"):
+    with pytest.raises(DatasetFormatError, match=r"slow.csv: it takes more than .* seconds to read"):
         previews.call(time.sleep, 60, name="slow.csv")
     monkeypatch.setattr(previews, "SECONDS", 60)
     assert previews.call(abs, -1, name="") == 1
@@ -51,13 +51,13 @@ def test_a_preview_that_takes_too_long_is_given_up(monkeypatch):
     with ThreadPoolExecutor(2) as sessions:  # the second waits for the first, which does not count
         slow = [sessions.submit(previews.call, time.sleep, 1.6, name="") for _ in range(2)]
         assert [look.result() for look in slow] == [None, None]
-    with pytest.raises(DatasetFormatError, match="odd.csv: the process that looked at it ended"):
+    with pytest.raises(DatasetFormatError, match="odd.csv: the process that read it ended"):
         previews.call(os._exit, 3, name="odd.csv")
     assert previews.call(abs, -1, name="") == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system bounds the memory of a process so")
 def test_a_look_that_needs_too_much_memory_is_refused():
-    with pytest.raises(DatasetFormatError, match="wide.csv: it takes more than 2.1 GB of memory to look at"):
+    with pytest.raises(DatasetFormatError, match="wide.csv: it takes more than 2.1 GB of memory to read"):
         previews.call(bytearray, 2 * previews.MEMORY, name="wide.csv")
     assert previews.call(abs, -1, name="") == 1

@@ -19,7 +19,7 @@ from xmlcore.models.rules import cuts_another_number, decided_scores, row_decide
 
 BARS = 10  # features drawn
 FAR_OFF = 0.05  # mean significant error of probabilities from which pages say it
-ROWS = 500  # test rows on which LdSM's shares are looked at
+ROWS = 500  # test rows on which LdSM's shares are checked
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 DECIDES = "decides"  # kind of a probability that is no score of the model, but decides what it predicts

@@ -21,7 +21,7 @@ OF_COLUMNS = ("arff", "csv")  # formats in which ``labels`` says which columns a
 # the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
 # tells the two apart, and its errors say what is wrong with a text that has no format at all.
 READERS = {"xmlc": xmlc, "svmlight": xmlc, "npz": npz, "arff": arff, "csv": table}
-_HEAD = 4 << 20  # number of bytes that are looked at
+_HEAD = 4 << 20  # bytes read to describe a file
 
 
 def check_options(options: ReadOptions) -> ReadOptions:

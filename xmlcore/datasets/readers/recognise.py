@@ -2,7 +2,7 @@
 
 import re
 
-_HEAD = 1 << 16  # number of bytes that are looked at
+_HEAD = 1 << 16  # bytes read to recognise a file
 READ_TEXTS = "xmlcore.datasets.read_text_dataset"  # what reads texts, for errors that advise it
 TEXTS = "Texts with labels have a reader of their own."
 REMEDY = "Convert it, with a tool that knows it, to a format that can be read: XMLC text, svmlight, ARFF, npz or CSV."

@@ -35,8 +35,8 @@ FORMATS = {
     "fasttext": "a file of fastText",
     "lines": "one text per line",
 }
-HEAD = 4 << 20  # bytes that are looked at
-SAMPLE = 1000  # rows that are looked at
+HEAD = 4 << 20  # bytes read for a guess
+SAMPLE = 1000  # rows used for a guess
 WITHOUT_COLUMNS = ("folder", "fasttext")  # formats in which the place of the labels needs no guess
 DELIMITERS = ("\t", ",", ";", "|")
 TEXT_NAMES = ("text", "texts", "abstract", "body", "content", "document", "description", "summary", "sentence", "title")

@@ -48,14 +48,14 @@ def call(function, *values, name: str):
                 end = time.monotonic() + SECONDS
             if end is not None and time.monotonic() > end:
                 _pool().kill(future)
-                why = f"it takes more than {SECONDS:.0f} seconds to look at"
+                why = f"it takes more than {SECONDS:.0f} seconds to read"
                 raise DatasetFormatError(name, why, "If it is right, read it in a notebook.")
     try:
         return future.result()
     except MemoryError:
-        raise DatasetFormatError(name, f"it takes more than {size(MEMORY)} of memory to look at") from None
+        raise DatasetFormatError(name, f"it takes more than {size(MEMORY)} of memory to read") from None
     except BrokenExecutor:
-        raise DatasetFormatError(name, "the process that looked at it ended", "Is there enough memory?") from None
+        raise DatasetFormatError(name, "the process that read it ended", "Is there enough memory?") from None
 
 
 class VectorizerTrial(NamedTuple):
