@@ -22,11 +22,11 @@ _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", "
 @click.option("--from", "source_format", type=click.Choice(FORMATS), default="auto", show_default=True,
               help="Format of SOURCE.")  # fmt: skip
 @click.option("--to", "target_format", type=click.Choice(["xmlc", "svmlight", "npz", "arff", "fasttext"]),
-              help="Format of TARGET; by default as its name ends.")  # fmt: skip
+              help="Format of TARGET; by default that of its name's ending.")  # fmt: skip
 @click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
 @document_options
-@click.option("--blanks", help="Character for blanks in names of labels of fastText's files, such as _.")
+@click.option("--blanks", help="Character that replaces spaces in label names of fastText files, such as _.")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
@@ -43,7 +43,7 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
     must_exist(source)
     to = target_format or _BY_ENDING.get(ending_of(target))
     if to is None:
-        raise ValueError(f"the name {target} does not say a format: end it with {', '.join(_BY_ENDING)}, or give --to")
+        raise ValueError(f"the name {target} has no known ending: end it with {', '.join(_BY_ENDING)}, or give --to")
     if Path(target).exists() and not force:
         raise FileExistsError(f"{target} exists: give --force to replace it")
     with ProgressLine(quiet) as progress:

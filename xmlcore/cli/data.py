@@ -20,13 +20,13 @@ _OPTIONS = (
                       "several columns if the option is given several times. Or a file with the labels of DATA."),
     click.option("--test-labels", type=click.Path(), help="File with the labels of the test rows."),
     click.option("--format", "file_format", type=click.Choice(FORMATS), default="auto", show_default=True,
-                 help="Format of a matrix."),
+                 help="Format of files of rows."),
     click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True,
-                 help="Smallest id in a file."),
+                 help="Smallest feature and label id in a file."),
     click.option("--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.2,
-                 show_default=True, help="Share of rows that are drawn for testing."),
+                 show_default=True, help="Share of rows that are drawn as test rows."),
     click.option("--split-seed", type=click.IntRange(0), default=0, show_default=True,
-                 help="Seed with which test rows are drawn."),
+                 help="Seed by which test rows are drawn."),
     click.option("--feature-names", type=click.Path(), help="File with a name of a feature in each line."),
     click.option("--label-names", type=click.Path(), help="File with a name of a label in each line."),
 )  # fmt: skip
@@ -37,7 +37,7 @@ _OF_DOCUMENTS = (
     click.option("--separator", help="Separator of labels in a cell of documents, such as ';' or '><'; or "
                                      "lists, uris, none. It is guessed."),
     click.option("--vocabulary", type=click.Path(), help="Names of labels that are URIs, as Annif's TSV or CSV."),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of documents."),
+    click.option("--encoding", default="utf-8", show_default=True, help="Encoding of documents."),
 )  # fmt: skip
 _OF_MATRICES = ("test_labels", "feature_names", "label_names")
 

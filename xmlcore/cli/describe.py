@@ -16,7 +16,7 @@ from xmlcore.wording import significant
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
 def command(ctx, data, to_json, quiet, **options):
-    """Say what is in DATA: a file, the name of a data set of the catalog, or a packed or saved model.
+    """Describe DATA: a file, a data set of the catalog by its name, or a packed or saved model.
 
     For example: python -m xmlcore describe train.txt --test test.txt
     """

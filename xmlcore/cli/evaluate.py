@@ -126,18 +126,18 @@ def _bounds(context, option, given) -> dict[str, float]:
 @click.argument("data")
 @click.option(
     "--measure",
-    help="Measure to be best in: micro F1 (if nothing is said), samples F1, macro F1, macro F1@3, PSP@5 and others.",
+    help="Measure to optimize: micro F1 (the default), samples F1, macro F1, macro F1@3, PSP@5 and others.",
 )
-@click.option("--at-most", is_flag=True, help="The k of the measure is the largest number of labels, not the number.")
+@click.option("--at-most", is_flag=True, help="The k of the measure is the most labels of a row.")
 @click.option("--least", multiple=True, callback=_bounds, metavar="MEASURE=BOUND",
-              help='A bound that the measure leaves, on the rows of DATA: "micro P=0.9" finds the most recall with '
+              help='A bound to keep on the rows of DATA: "micro P=0.9" finds the highest recall with '
               "--measure 'micro R'. Of micro P, micro R, micro F1, samples F1; several can be given.")  # fmt: skip
-@click.option("--recall", type=float, help="Promise this share of the true labels instead, such as 0.9.")
-@click.option("--precision", type=float, help="Promise instead that this share of the predicted labels is right.")
+@click.option("--recall", type=float, help="Promise this recall instead, such as 0.9.")
+@click.option("--precision", type=float, help="Promise this precision instead.")
 @click.option(
     "--risk",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Probability, over the rows of DATA, that the promise fails; 0.1 if it is not said.",
+    help="Probability, over the rows of DATA, that the promise fails; 0.1 by default.",
 )
 @data_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")

@@ -11,14 +11,14 @@ from xmlcore.cli.output import note
 # Name -> what it does, for the help; and its place, xmlcore/cli/<module>.py: <function>.
 COMMANDS = {
     "dashboard": ("Start the dashboard in the browser.", "dashboard.dashboard"),
-    "describe": ("Say what is in a file of rows, texts, or a model.", "describe.command"),
+    "describe": ("Describe data, texts or a model.", "describe.command"),
     "train": ("Train a model, measure it, and write it to one file.", "train.command"),
     "predict": ("Predict labels of new rows or texts.", "predict.command"),
-    "evaluate": ("Measure a model on rows whose labels are known.", "evaluate.evaluate"),
-    "decide": ("Choose which labels a model predicts, by rows whose labels are known.", "evaluate.decide"),
+    "evaluate": ("Measure a model on labelled rows.", "evaluate.evaluate"),
+    "decide": ("Learn from labelled rows which labels a model predicts.", "evaluate.decide"),
     "serve": ("Put models behind a URL.", "serve.command"),
     "convert": ("Write a data file in another format.", "convert.command"),
-    "warm-up": ("Compile all kernels ahead.", "dashboard.warm_up"),
+    "warm-up": ("Compile all kernels in advance.", "dashboard.warm_up"),
 }
 # Options by the arguments of the library that they stand for: errors name those.
 _OF_DATA = "labels test_labels first_index test_size text separator feature_names label_names encoding blanks format"

@@ -20,7 +20,7 @@ from xmlcore.wording import csv_safe
 @click.option("--text", "texts", multiple=True, help="A text to label, instead of a file; can be given several times.")
 @click.option("--text-column", "columns", multiple=True,
               help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
-@click.option("--encoding", default="utf-8", show_default=True, help="Of a file of documents.")
+@click.option("--encoding", default="utf-8", show_default=True, help="Encoding of documents.")
 @click.option(
     "-k", "k", type=click.IntRange(1), help="Labels for each row, ranked by score; with --decided at most as many."
 )

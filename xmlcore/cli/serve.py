@@ -21,7 +21,7 @@ PATIENCE = 10  # seconds after which the next reload no longer waits for one tha
     "--host",
     default="127.0.0.1",
     show_default=True,
-    help="Where to listen: 127.0.0.1 is for this machine only, 0.0.0.0 for all who can reach it.",
+    help="Address to listen at: 127.0.0.1 for this machine only, 0.0.0.0 for all who can reach it.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 for any free port.")
 @click.option(
@@ -29,14 +29,14 @@ PATIENCE = 10  # seconds after which the next reload no longer waits for one tha
     type=click.Path(),
     help="File of subjects with their URIs (Annif's TSV or CSV): Annif is answered with these.",
 )
-@click.option("--max-bytes", type=click.IntRange(1), default=16 << 20, show_default=True, help="Of a request.")
-@click.option("--max-rows", type=click.IntRange(1), default=1000, show_default=True, help="Of a request.")
+@click.option("--max-bytes", type=click.IntRange(1), default=16 << 20, show_default=True, help="Bytes of a request.")
+@click.option("--max-rows", type=click.IntRange(1), default=1000, show_default=True, help="Rows of a request.")
 @click.option("--max-k", type=click.IntRange(1), default=1000, show_default=True, help="Labels for each row.")
 @click.option("--timeout", type=click.IntRange(1), default=30, show_default=True, help="Seconds for a request.")
 @click.option("--at-once", type=click.IntRange(1), help="Requests worked on at once; by default one per core.")
 @click.option("--waiting", type=click.IntRange(1), default=100, show_default=True, help="Requests that may wait.")
 @click.option("--log", is_flag=True, help="Write a line of JSON for each request to standard error, without content.")
-@click.option("--json", "to_json", is_flag=True, help="Write where the models are as JSON, once they are served.")
+@click.option("--json", "to_json", is_flag=True, help="Write the models' addresses as JSON, once they are served.")
 def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, log, to_json):
     """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
 

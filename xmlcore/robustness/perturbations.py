@@ -116,7 +116,7 @@ KINDS = {
     ),
     CERTIFICATE: PerturbationKind(
         None, "Certificate", "any change",
-        "The share of rows whose first label no change of this length can alter: a proof, which no attack can refute. "
+        "The share of rows whose first label no change of this length can alter: proved, for every attack. "
         "For a PLT of one tree with exact search.",
         _SIZE, "ε = {0:g}", " of length ε = {0:g}", CERTIFICATE, (), lambda options: "", repeats=0,
         default_size="length", makes_negative=False,

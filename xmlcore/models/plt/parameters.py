@@ -19,7 +19,7 @@ ABOUT = About(
     summary=(
         "The labels are the leaves of a tree with a linear classifier at every node. The probability of a "
         "label is the product of the probabilities on the path from the root to the label. Training and "
-        "prediction are fast, and the search is sure to find the k most probable labels."
+        "prediction are fast, and the search always finds the k most probable labels."
     ),
     paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
     color="#0072B2",
@@ -142,7 +142,7 @@ PARAMETERS = (
     Parameter(
         "beam", "Beam",
         "Empty: the search is exact. A number: the search opens at most this many nodes at each depth, and "
-        "never more than the exact search would open. This takes the same time where the model is sure and "
+        "never more than the exact search would open. This takes the same time where the model is certain and "
         "about half the time where it is not, but can miss labels.",
         "int", None, minimum=1, maximum=INT32_MAX, offered=(1, 10_000), advanced=True, optional=True, empty="exact",
     ),

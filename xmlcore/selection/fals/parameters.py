@@ -33,7 +33,7 @@ PARAMETERS = (
     Parameter(
         "pattern", "Pattern",
         "How features are scored. FALS: by squared gradients of a label's output, with a set of features for "
-        "each label. FILS: by Fisher information instead, where rows count more if the network is sure about "
+        "each label. FILS: by Fisher information instead, where rows count more if the network is certain of "
         "them. FAMS and FIMS: by the sums of the scores of FALS and FILS over all labels, with one set for "
         "all labels.",
         "choice", "FALS", options=PATTERNS,
