@@ -62,9 +62,9 @@ def _links(page):
     query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
     read_only = workspace.read_only()
     look = workspace.address if read_only else workspace.read_only_token  # made when it is asked for
-    links = {"Read-only": (look, "Whoever opens it sees everything and can change nothing.")}
+    links = {"Read-only": (look, "Its visitors see everything and can change nothing.")}
     if not read_only:
-        links = {"To work with": (workspace.address, "Whoever opens it can do all that you can.")} | links
+        links = {"To work with": (workspace.address, "Its visitors can do all that you can.")} | links
     for tab, (token, about) in zip(st.tabs(list(links), key=LINK, on_change="rerun"), links.values()):
         if tab.open:
             with tab:

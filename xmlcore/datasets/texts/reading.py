@@ -192,7 +192,7 @@ def _chosen(guess, text, labels, source) -> tuple[list[str], list[str]]:
     if not texts:
         raise ValueError("text names no column")
     if guess.format == "lines" and labels:
-        raise InputError("a file of which each line is a text has no labels", "Read none.", argument="labels")
+        raise InputError("a file with a text in each line has no labels", "Read none.", argument="labels")
     for column in (*texts, *labels):
         if not isinstance(column, str):
             raise TypeError(f"a column is {column!r:.200}: give its name; without names, columns are '1', '2', ...")

@@ -63,7 +63,7 @@ class Prepare(MakesDataset):
         Parameter("name", "Name", "In the catalog.", "text", REQUIRED),
         Parameter(
             "made_from", "Made from",
-            "What the data set is made from, such as the versions of the libraries whose documentation it has. When "
+            "Source of the data set, such as the versions of the libraries whose documentation it has. When "
             "this changes, the data set is made again. Empty: what it is made from today.",
             "any", None,
         ),
