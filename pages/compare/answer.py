@@ -36,8 +36,8 @@ def sentence(lines, choice, compared) -> None:
     first = compared.fingerprint if compared.fingerprint in fingerprints else fingerprints[0]
     told = told[told["fingerprint"] == first]
     found = side_by_side.best(told, choice.measure, told["title"].tolist(), _tests(told, choice, compared))
-    what = "result" if (told["n"] == 1).all() else WORDS[choice.lines]
-    among = format.count(len(told), f"ticked {what}" if compared.ticked else what)
+    noun = "result" if (told["n"] == 1).all() else WORDS[choice.lines]
+    among = format.count(len(told), f"ticked {noun}" if compared.ticked else noun)
     text = found.text(choice.measure, among, "**{}**", format.plain)
     help = run_names.footnote([*found.names, found.second]) or None
     st.markdown(f"On **{format.plain(told['dataset'].iloc[0])}**, {text}", help=help)

@@ -22,7 +22,7 @@ class PredictionAnswer(NamedTuple):
     """Facts of the first sentence: the first label with its score, and which labels are predicted."""
 
     title: str  # of the model
-    what: str  # is predicted, in Markdown
+    subject: str  # the row or text, in Markdown
     label: str
     score: str
     n_predicted: int
@@ -31,7 +31,7 @@ class PredictionAnswer(NamedTuple):
     def sentence(self) -> str:
         plain = format.plain
         first = (
-            f"ranks **{plain(self.label)}** first for {self.what} ({self.score})" if self.label else "ranks no label"
+            f"ranks **{plain(self.label)}** first for {self.subject} ({self.score})" if self.label else "ranks no label"
         )
         return f"**{plain(self.title)}** {first}. It predicts {plain(self.decision)}, here {self.n_predicted:,}."
 
@@ -63,8 +63,8 @@ class Prediction:
         label, score = "", ""
         if self.ranked.size:
             label, score = self.name(self.ranked[0]), self.scored.text(self.ranked[0])
-        of, what, n = self.predictor, self.question.what, len(self.scored.decided)
-        return PredictionAnswer(of.title, what, label, score, n, of.decision)
+        of, subject, n = self.predictor, self.question.subject, len(self.scored.decided)
+        return PredictionAnswer(of.title, subject, label, score, n, of.decision)
 
 
 def say(predictor, question, way: str) -> Prediction | None:

@@ -32,7 +32,7 @@ class Question:
     """A row that is predicted."""
 
     x: Any  # csr_array, shape (1, D)
-    what: str  # its name within a sentence, in Markdown
+    subject: str  # its name within a sentence, in Markdown
     file: str  # the same within the name of a file
     row: int | None = None
     text: str | None = None

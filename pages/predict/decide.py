@@ -218,7 +218,7 @@ def _few_entries(chosen, rule, prediction) -> None:
     except ValueError:  # the model has no tree with groups
         return
     listed = format.listed([format.plain(entry.name) for entry in entries])
-    st.markdown(f"The **{n} labels** of {prediction.question.what} in short: {listed}.")
+    st.markdown(f"The **{n} labels** of {prediction.question.subject} in short: {listed}.")
 
 
 def _keep(run_key: str, name: str) -> None:

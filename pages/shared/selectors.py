@@ -90,9 +90,9 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
     listed = ids.head(LISTED_LABELS).tolist()
     if label not in listed:
         listed = [label, *listed[: LISTED_LABELS - 1]]
-    what = "found" if query and not found.empty else "listed"
-    number = f"{len(listed):,} of {ids.size:,} {what}" if len(listed) < ids.size else f"{ids.size:,} {what}"
-    if what == "found" and label not in ids.to_numpy():  # chosen elsewhere
+    state = "found" if query and not found.empty else "listed"
+    number = f"{len(listed):,} of {ids.size:,} {state}" if len(listed) < ids.size else f"{ids.size:,} {state}"
+    if state == "found" and label not in ids.to_numpy():  # chosen elsewhere
         number = f"{ids.size:,} found, not the one shown"
     shown = {j: data.label_name(j) for j in listed}
     with right:

@@ -21,7 +21,7 @@ NOW = "view.now"  # key of the session's state: the view of this tab
 _BARE = "view.bare"  # likewise: the view that an address stands for that says nothing
 DIGITS = 12  # of a fingerprint, and of the key of a run or of predictions, in the address
 _PART = re.compile(r"(?<![0-9a-z])(?:(data|result|file)-([0-9a-f]{6,32})|([a-z]+)-([0-9]{1,9}))(?![0-9a-z])")
-UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
+UNKNOWN = "This workspace does not have the {parts} of the link, so it shows what it has."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +116,7 @@ def follow() -> None:
             workspace.update(lambda data: missing.extend(_use(data, asked)))
         st.session_state[NOW] = _in_use(View() if missing else asked)
         if missing:
-            workspace.notify(UNKNOWN.format(what=format.listed(missing)))
+            workspace.notify(UNKNOWN.format(parts=format.listed(missing)))
         if not st.query_params.get(FIELD):
             st.session_state[_BARE] = now().text()
 

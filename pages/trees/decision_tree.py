@@ -239,16 +239,16 @@ def _draw(view, color: str) -> None:
     options = {"leaves": view.leaves, "label": view.label, "all_nodes": numbers}
     drawn = frames.drawing_frame(tree, view.nodes, view.data.label_name, view.weights, **options)
     if view.mode == PATH:
-        what, place = f"Test row {view.row:,} in {where}", f"row{view.row}"
+        subject, place = f"Test row {view.row:,} in {where}", f"row{view.row}"
     elif view.mode == LABEL:  # short enough for a phone
-        what, place = f"{figures.short(view.data.label_name(view.label), 16)} in {where}", f"label{view.label}"
+        subject, place = f"{figures.short(view.data.label_name(view.label), 16)} in {where}", f"label{view.label}"
     else:
-        what, place = f"Tree {view.t + 1} below {f'node {view.top}' if view.top else 'the root'}", f"node{view.top}"
+        subject, place = f"Tree {view.t + 1} below {f'node {view.top}' if view.top else 'the root'}", f"node{view.top}"
     if color == WITH_LABEL:
         ends = [0.0, float((view.rows_with_label / tree.n_samples).max())]
     else:  # quantiles: a few extreme nodes must not make all others look alike
         ends = numbers[color].dropna().quantile(SCALE).to_list()
-    title = f"{what}: {len(drawn):,} of {format.count(view.n_nodes, 'node')}"
+    title = f"{subject}: {len(drawn):,} of {format.count(view.n_nodes, 'node')}"
     ends = tuple(ends) if ends[0] < ends[1] else None
     caption = (
         "From left to right by depth: circles are splits, squares leaves; a larger mark has more training rows, and "

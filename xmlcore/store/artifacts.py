@@ -102,8 +102,8 @@ def _what_is_missing(path, error, left) -> str:
 
 def missing(path) -> MissingArtifactError:
     """Return what to raise where an artifact is not stored."""
-    what = f"{'the data set' if path.parent.name == 'datasets' else 'the result'} {path.parent.name}/{path.name}"
-    return MissingArtifactError(f"{what} is not stored: it was deleted, or never made; make it again")
+    noun = f"{'the data set' if path.parent.name == 'datasets' else 'the result'} {path.parent.name}/{path.name}"
+    return MissingArtifactError(f"{noun} is not stored: it was deleted, or never made; make it again")
 
 
 def _marked(path, reason) -> DamagedArtifactError:

@@ -76,8 +76,8 @@ def read_text_dataset(
         parts.append(read_like(reader, **options.arguments)[:2])
         notes = ()
     else:
-        (texts, lists), what = parts[0], f"documents of {labels[0]}"
-        chosen, notes = chosen_rows(len(texts), what, split, test_size, random_state)
+        (texts, lists), noun = parts[0], f"documents of {labels[0]}"
+        chosen, notes = chosen_rows(len(texts), noun, split, test_size, random_state)
         parts = [([texts[i] for i in rows], [lists[i] for i in rows]) for rows in map(np.ndarray.tolist, chosen)]
     names = sorted({label for _, lists in parts for row in lists for label in row})
     if not names:

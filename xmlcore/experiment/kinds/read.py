@@ -35,11 +35,11 @@ class ReadsFiles(MakesDataset):
     needs = ()
     doing = "Reading {dataset}"
     can_be_made_again = False
-    what = "uploaded data"  # name of the data set until it is read
+    noun = "uploaded data"  # name of the data set until it is read
     memory = 6  # bytes for a byte of a file, which may be packed
 
     def dataset_name(self):
-        return self.what
+        return self.noun
 
     def work(self):
         n_bytes = sum(file["bytes"] for file in self.params["files"].values())
@@ -108,7 +108,7 @@ VECTORIZER = Parameter("vectorizer", "Words", "Parameters of a ``TextVectorizer`
 class ReadTexts(ReadsFiles):
     """Read documents and their labels into a data set, and keep it. No inputs."""
 
-    kind, folder, what = "read_texts", "text-readings", "uploaded texts"
+    kind, folder, noun = "read_texts", "text-readings", "uploaded texts"
     memory = 8
 
     PARAMETERS = (

@@ -115,9 +115,9 @@ def sampling_study(
     sweep = _sweep(dataset, params, points, progress)
     candidates = []
     for i, count in enumerate(n_candidates):
-        what = {"phase": "Predicting with other candidates", "detail": f"{count:,} candidates"}
+        phase = {"phase": "Predicting with other candidates", "detail": f"{count:,} candidates"}
         values = _measure(
-            model, dataset, count, part_of(progress, i / len(n_candidates), (i + 1) / len(n_candidates), **what)
+            model, dataset, count, part_of(progress, i / len(n_candidates), (i + 1) / len(n_candidates), **phase)
         )
         candidates.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
     return (
