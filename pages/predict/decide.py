@@ -88,7 +88,7 @@ def _pick(learnt: Decisions, cuts, kept: str | None) -> tuple[str | None, dict]:
     kind = next((title for start, title in {CUT: BY_CUT, PROMISE: PROMISED}.items() if kept.startswith(start)), kept)
     options = [BY_CUT, *BOUNDS, PROMISED, *CHOICES]
     by = st.selectbox(
-        "Best for",
+        "Decide by",
         options,
         options.index(kind),
         format_func=lambda name: f"{CHOICES[name].group}: {name}" if name in CHOICES else name,
