@@ -24,8 +24,8 @@ CLUSTER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "clus
 FRONTIER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "frontier.json"
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 900  # of each figure, in pixels
-LABEL = "axis"  # a name of a parameter
-ROW = 0  # of the test rows, numpy.all
+LABEL = "pandas.to_datetime"  # a function
+ROW = 0  # of the test rows
 NOISE = (0.0, 0.01, 0.02, 0.05, 0.1)  # standard deviations
 ADVERSARIAL_SIGMA = 0.05  # standard deviation of the noise in training, the paper's
 CANDIDATES = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -47,7 +47,7 @@ def path_to_a_label():
     """Draw the probability of a label as a product along its path in the label tree."""
     label = data().label_names.index(LABEL)
     frame = explain.path(label_tree(), data().X_test[[ROW]], label, dataset=data())
-    return figures.path_products(frame, title=f"Path to “{LABEL}” for numpy.all")
+    return figures.path_products(frame, title=f"Path to “{LABEL}” for {data().row_names_test[ROW]}")
 
 
 @cache

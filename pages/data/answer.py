@@ -21,7 +21,7 @@ LIMITS = (0, 1, 5, 10)  # training rows, with which labels are counted
 CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
 INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
-API_DOCS = "In **api-docs**, a row documents a Python function; its labels are the function’s documented parameters."
+API_DOCS = "In **api-docs**, a row describes a Python function; its labels are this function and related ones."
 OTHER = "**{}** is in use. Train a model on it, with default settings, or compare models."
 ADDRESS = "Keep the address of this page: it leads back to your work."
 

@@ -1,7 +1,10 @@
 """The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas.
 
-A row is a public function, class or method whose docstring has a numpydoc Parameters section. Its text is its dotted
-name and the docstring without that section; its labels are the names in that section. The data set keeps the texts.
+A row is a public function, class or method. Its text is the prose of its docstring, without signature, sections, code
+and formulas; its labels are the function itself and those that its See Also names. So a model finds functions for a
+sentence, and a test row is found by what related functions say, since its own text was not seen. Names of functions
+are left out of the texts where they are marked up, and those of the row's labels wherever they are no plain words.
+The data set keeps the texts.
 
 The packages are scanned in a Python process of its own (this file, run as a script). The scan imports every public
 module of four packages: in the user's process that would keep hundreds of modules in memory, switch on experimental
@@ -29,10 +32,13 @@ from pathlib import Path
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "pandas": "pandas"}
 KIND = "catalog"
 WORD = "[A-Za-z]{2,}"  # regular expression for a word
-MIN_ROWS = 2  # smallest number of rows of a word or parameter name in the data set
+MIN_ROWS = 2  # smallest number of rows of a word or a label
+MIN_WORDS = 3  # smallest number of words in a text
+SHARED = 10  # docstrings with a paragraph that says nothing of the single function
+HIDDEN = "…"  # stands for a name
 TEST_SIZE = 0.2
 SEED = 0
-VERSION = 3  # raised when a change of this module changes the data set, or what is kept of it
+VERSION = 4  # raised when a change of this module changes the data set, or what is kept of it
 
 # Modules without documentation for users: tests and their set-up, copies of other packages, build tools, and modules
 # that pandas documents as private although their names have no underscore.
@@ -41,42 +47,59 @@ _SKIPPED_MODULES = {"pandas.core", "pandas.compat"}
 # Types of functions: numpy's dispatchers, and what Cython compiles.
 _FUNCTION_LIKE = ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
 _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
-_DRAWN = re.compile(r"(?<=\.sample\(shape=\(4,\)\)\n)array\(\[[^\]]*\]\)")  # which scipy.stats draws at each import
+# Begins a paragraph of a signature, a table, code, a formula, or one that leads elsewhere.
+_NO_PROSE = re.compile(r"\s|\.\. |>>>|={3}|[\w.]+\(|(Read more|Refer to|See) ")
+_NAME = re.compile(r"(?::[\w:]+:)?`?[~.]*([A-Za-z_]\w*(?:\.\w+)*)(?:\(\))?`?\.?")
+_MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1_{0,2}")
+_LINKED = re.compile(r"(.+?)\s*<(.+)>")
+_BLANKS = re.compile(r"\s*\n\s*+(?![-*] )| {2,}|\s*\[\d+\]_")  # items of a list stay in lines of their own
+_ANNOUNCING = re.compile(r"(^|(?<=\. ))((?!\. [A-Z]).)+:+$")  # a sentence before code or a formula
 
 
 # ---- the scan: nothing of xmlcore, because it runs as a script ------------------------------------------------------
 
 
-def split_docstring(doc: str) -> tuple[str, list[str]] | None:
-    if "Parameters" not in doc:
-        return None
+def split_docstring(doc: str) -> tuple[list[str], list[str]]:
+    """Return the paragraphs before the first section, without code and formulas, and the names in See Also."""
     lines = inspect.cleandoc(doc).splitlines()
-    underlines = [i for i, line in enumerate(lines) if line.startswith(("---", "===")) and _UNDERLINE.fullmatch(line)]
-    headings = [i - 1 for i in underlines if i and lines[i - 1] and not lines[i - 1][0].isspace()]
-    kept, names, start = [], [], 0
-    for i, end in zip(headings, [*headings[1:], len(lines)]):
-        if lines[i].strip().rstrip(":") == "Parameters":
-            kept += lines[start:i]
-            start = end
-            for line in lines[i + 2 : end]:
+    headings = [
+        i for i, line in enumerate(lines[:-1]) if line and not line[0].isspace() and _UNDERLINE.fullmatch(lines[i + 1])
+    ]
+    names = []
+    for start, end in zip(headings, [*headings[1:], len(lines)]):
+        if lines[start].rstrip(" :").lower() == "see also":
+            for line in lines[start + 2 : end]:
                 names += _listed(line)
-    if not start:
-        return None
-    return _DRAWN.sub("array([...])", "\n".join(kept + lines[start:])), list(dict.fromkeys(names))
+    before = "\n".join(lines[: headings[0]] if headings else lines).rstrip()
+    return [part for part in re.split(r"\n(?:[ \t]*\n)+", before) if part and not _NO_PROSE.match(part)], names
 
 
 def _listed(line):
-    """Return the parameter names in a line of a Parameters section: ["x", "args"] for ``x, *args : object``."""
-    if not line or line[0].isspace():
-        return []
+    """Return the names in a line of a See Also section: ["mean", "ma.std"] for ``mean, ma.std : Two measures``."""
     names = []
-    for piece in line.split(":", 1)[0].split(","):
-        name = piece.strip().strip("`").replace("\\", "").lstrip("*")
-        if name.isidentifier():
-            names.append(name)
-        elif name != "...":
-            return []  # a sentence, not a list of names
+    for piece in re.split(r"\s*:(?=\s|$)", line, maxsplit=1)[0].split(","):
+        if name := _NAME.fullmatch(piece.strip()) if line[:1].strip() else None:
+            names.append(name[1])
+        elif piece.strip():
+            break  # a sentence, not a list of names
     return names
+
+
+def _readable(paragraph, find, labels):
+    """Return a paragraph as plain text, with "…" for the names that ``find`` knows, and for those of the labels."""
+
+    def unmarked(match):
+        linked = _LINKED.fullmatch(match[2])
+        shown, name = linked.groups() if linked else (match[2], match[2])
+        return HIDDEN if find(name.strip("~!. ()")) else shown.strip("~ ")
+
+    text = _MARKED.sub(unmarked, _BLANKS.sub(" ", paragraph).strip())
+    for label in labels:
+        last = label.rpartition(".")[2]
+        if last in text:
+            dots = "+" if last.isalpha() and last[1:].islower() else "*"  # a plain word is hidden after a dot only
+            text = re.sub(rf"(?<!\w)(?:\w+\.){dots}{last}(?!\w)", HIDDEN, text)
+    return _ANNOUNCING.sub("", text).strip()
 
 
 def _public(name):
@@ -148,24 +171,18 @@ def _owner(thing):
 
 def scan(report, packages=PACKAGES) -> list[dict]:
     packages = list(packages)
-    # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
-    best = {}
+    # What documents the same in the same words is one thing of several names, best first: those of no base class,
+    # shorter ones. By package, own name and docstring.
+    known, keys = {}, {}
 
     def offer(name, thing, inherited=False):
-        """Keep an object under a name if it is the best name so far; return whether the package owns the object."""
-        owner = _owner(thing)
-        if owner is not None and owner != name.partition(".")[0]:
+        """Keep an object under a name; return whether the package owns the object."""
+        package, owner = name.partition(".")[0], _owner(thing)
+        if owner not in (None, package):
             return False
-        identity = thing
-        with contextlib.suppress(Exception):
-            identity = inspect.unwrap(thing)  # which identifies an object that has several names
-        doc = getattr(thing, "__doc__", None)
-        if not isinstance(doc, str):
-            return True
-        candidate = (inherited, len(name), name, doc, identity)
-        known = best.get(id(identity))
-        if known is None or candidate[:3] < known[:3]:
-            best[id(identity)] = candidate
+        if isinstance(doc := getattr(thing, "__doc__", None), str):
+            key = keys.setdefault(name, (package, getattr(thing, "__name__", ""), doc))
+            known.setdefault(key, set()).add((inherited, len(name), name))
         return True
 
     def offer_class(dotted, cls):
@@ -186,12 +203,34 @@ def scan(report, packages=PACKAGES) -> list[dict]:
                                 offer_class(f"{dotted}.{inner_name}", inner)
                 elif inspect.isroutine(thing) or isinstance(thing, ufunc) or type(thing).__name__ in _FUNCTION_LIKE:
                     offer(dotted, thing)
+    return _rows(known, keys)
+
+
+def _rows(known, keys):
+    """Return the rows of objects: ``known`` has their names by key, and ``keys`` their keys by name."""
+    read, votes, shared = {}, Counter(), Counter()
+    for key, names in known.items():
+        paragraphs, listed = split_docstring(key[2])
+        parts = min(names)[2].split(".")
+        scopes = ["", *(".".join(parts[:n]) + "." for n in range(len(parts) - 1, 0, -1)), "numpy."]
+
+        def found(name, scopes=scopes):
+            return next((scope + name for scope in scopes if scope + name in keys), None)
+
+        related = [name for name in map(found, listed) if name]
+        votes.update(related)
+        shared.update(paragraphs[1:])
+        read[key] = paragraphs, found, related
+    # The name by which others call it, such as numpy.concatenate, which has the shorter name concat as well.
+    best = {key: min(names, key=lambda one: (-votes[one[2]], *one))[2] for key, names in known.items()}
     rows = []
-    for _, _, name, doc, _ in sorted(best.values(), key=lambda candidate: candidate[2]):
-        parts = split_docstring(doc)
-        if parts is not None:
-            rows.append({"name": name, "text": parts[0], "parameters": parts[1]})
-    return rows
+    for key, (paragraphs, found, related) in read.items():
+        labels = list(dict.fromkeys([best[key], *(best[keys[name]] for name in related)]))
+        said = [paragraph for i, paragraph in enumerate(paragraphs) if not i or shared[paragraph] < SHARED]
+        text = "\n\n".join(filter(None, (_readable(paragraph, found, labels) for paragraph in said)))
+        if len(re.findall(WORD, text)) >= MIN_WORDS:
+            rows.append({"name": best[key], "text": text, "labels": labels})
+    return sorted(rows, key=lambda row: row["name"])
 
 
 def _main():
@@ -264,48 +303,52 @@ def _follow(messages, progress):
 
 
 def build(progress):
-    """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters."""
+    """Make the data set, in some seconds: rows are functions and classes, labels themselves and related ones."""
+    import numpy as np
+
     from xmlcore.datasets.dataset import Dataset
-    from xmlcore.datasets.splits import split_rows
     from xmlcore.datasets.texts import TextVectorizer
 
     rows, failed = _scan_in_process(progress)
-    progress("Counting words", 0.0, f"{len(rows)} rows")
-    texts = [f"{row['name']}\n{row['text']}" for row in rows]
-    vectorizer = TextVectorizer(min_df=MIN_ROWS, sublinear=False, pattern=WORD)
+    progress("Counting words", 0.0, f"{len(rows)} functions")
+    counts = Counter(name for row in rows for name in row["labels"])
+    labels = sorted(name for name, count in counts.items() if count >= MIN_ROWS)
+    ids = {name: j for j, name in enumerate(labels)}
+    rows = [row for row in rows if not ids.keys().isdisjoint(row["labels"])]
+    rows = [rows[i] for i in np.random.default_rng(SEED).permutation(len(rows))]
+    texts = [row["text"] for row in rows]
+    vectorizer = TextVectorizer(min_df=MIN_ROWS, pattern=WORD)
     X = vectorizer.fit_transform(texts)
     words = vectorizer.get_feature_names_out()
     progress("Counting words", 0.8, f"{len(words)} words")
-    counts = Counter(name for row in rows for name in row["parameters"])
-    labels = sorted(name for name, count in counts.items() if count >= MIN_ROWS)
-    ids = {name: j for j, name in enumerate(labels)}
-    Y = [[ids[name] for name in row["parameters"] if name in ids] for row in rows]
-    train, test = split_rows(len(rows), TEST_SIZE, SEED)
-    titles = [row["name"] for row in rows]
+    Y = [[ids[name] for name in row["labels"] if name in ids] for row in rows]
+    names = [row["name"] for row in rows]
     versions = ", ".join(f"{name} {version}" for name, version in _versions().items())
+    n_test = round(len(rows) * TEST_SIZE)
     notes = [
-        f"Made from the documentation of {versions}: a row is a function or a class, a feature a word of its text, and "
-        "a label the name of one of its documented parameters. Values are tf-idf weights.",
-        f"The test rows are {len(test):,} of the {len(rows):,} rows, drawn at random with seed {SEED}.",
+        f"Made from the documentation of {versions}: a row is a function or a class, a feature a word of its prose, "
+        "and its labels are itself and the functions that its See Also names. Values are tf-idf weights.",
+        f"The rows are in random order (seed {SEED}); the test rows are the first {n_test:,} of {len(rows):,}.",
     ]
     if failed:
         notes.append(f"{len(failed)} modules could not be imported and were skipped: {', '.join(sorted(failed))}.")
+    train, test = slice(n_test, None), slice(n_test)
     dataset = Dataset(
         "api-docs",
         X[train],
-        [Y[i] for i in train],
+        Y[train],
         X[test],
-        [Y[i] for i in test],
+        Y[test],
         feature_names=words,
         label_names=labels,
-        row_names_train=[titles[i] for i in train],
-        row_names_test=[titles[i] for i in test],
+        row_names_train=names[train],
+        row_names_test=names[test],
         notes=notes,
-        texts_train=[texts[i] for i in train],
-        texts_test=[texts[i] for i in test],
+        texts_train=texts[train],
+        texts_test=texts[test],
         vectorizer=vectorizer,
     )
-    progress("Counting words", 1.0, f"{len(words)} words, {len(labels)} parameter names")
+    progress("Counting words", 1.0, f"{len(words)} words, {len(labels)} labels")
     return dataset
 
 
