@@ -16,7 +16,7 @@ from xmlcore import datasets, experiment, explain, metrics
 from xmlcore.models.rules import row_decided
 from xmlcore.ranking import Ranking
 
-pytestmark = pytest.mark.sections("What if", "Another label", "Path")
+pytestmark = pytest.mark.sections()
 
 
 def bars(spec):
@@ -94,9 +94,8 @@ HINGE = {"loss": "squared_hinge"}
 
 @pytest.mark.parametrize(
     ("model", "params", "name"),
-    [("PLT", HINGE, "score"), ("PLT", {"loss": "logistic"}, "P"), ("LdSM", {}, "P"),
-     ("OneVsRest", {}, "P"), ("OneVsRest", HINGE, "score"), ("DoubleSampling", {}, "decision P")],
-)  # fmt: skip
+    [("PLT", HINGE, "score"), ("LdSM", {}, "P"), ("OneVsRest", {}, "P"), ("DoubleSampling", {}, "decision P")],
+)
 @pytest.mark.sections("Whole model", "Noise")
 def test_every_model_is_explained_on_one_scale(ready, model, params, name):
     key = train(ready, model, **params)
@@ -116,6 +115,7 @@ def test_every_model_is_explained_on_one_scale(ready, model, params, name):
 
 
 @pytest.mark.parametrize("where", ["explain", "predict"])
+@pytest.mark.sections("What if", "Another label", "Path")
 def test_wrong_probabilities_are_said_to_be_so(ready, where, monkeypatch):
     """With a C near 0 all probabilities of one-vs-rest are near a half; the squared hinge has scores."""
     monkeypatch.setattr(explaining, "FAR_OFF", 0.01)  # as if there were many test rows
@@ -148,6 +148,7 @@ def test_few_test_rows_are_not_taken_for_wrong_probabilities(monkeypatch, own_ca
     assert 100 * explaining.far_off(f"{kind} {wrong}", kind) == pytest.approx(said, abs=5)
 
 
+@pytest.mark.sections("Another label")
 def test_a_second_label_is_compared_with_the_first(page, model, key):
     data = word_data()
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
@@ -170,6 +171,7 @@ def test_a_second_label_is_compared_with_the_first(page, model, key):
     assert f"**topic *{label}*** not among the first 5 for" in page.text()
 
 
+@pytest.mark.sections("What if")
 def test_the_fewest_features_that_keep_a_label_are_dropped(page, model):
     data = word_data()
     firsts = model.predict_topk(data.X_test, 1).labels[:, 0].tolist()
@@ -183,6 +185,7 @@ def test_the_fewest_features_that_keep_a_label_are_dropped(page, model):
     assert re.search(rf"\*\*topic \*{firsts[row]}\*\*\* (goes|is no longer)", page.text())
 
 
+@pytest.mark.sections("What if")
 def test_a_feature_is_added_and_every_model_predicts_again(ready):
     for model in ("LdSM", "DoubleSampling", "OneVsRest"):
         train(ready, model)
@@ -205,6 +208,7 @@ def test_a_feature_is_added_and_every_model_predicts_again(ready):
     assert page.at.button(key="explain.whatif.reset").disabled, "there is nothing to undo"
 
 
+@pytest.mark.sections("Path")
 @pytest.mark.parametrize(("model", "params", "is_hinge"), [
     ("PLT", {"loss": "logistic"}, False),
     ("PLT", HINGE, True),

@@ -47,7 +47,7 @@ def drawing(page):
     return spec["layout"]["title"]["text"], sorted(nodes)
 
 
-@pytest.mark.sections("all")
+@pytest.mark.sections("One tree", "Depth and objective J")
 def test_the_answer_and_the_drawing_have_what_the_tree_has(page, model):
     objective = np.concatenate([tree.objective for tree in model.trees_])
     objective, root = np.nanmean(objective), np.nanmean([tree.objective[0] for tree in model.trees_])
@@ -64,7 +64,8 @@ def test_the_answer_and_the_drawing_have_what_the_tree_has(page, model):
     assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 
-@pytest.mark.sections("all")
+@pytest.mark.slow  # the test of its answer and drawing has most of it
+@pytest.mark.sections("One tree", "Depth and objective J", "All nodes")
 def test_another_tree_is_drawn_and_kept_after_a_reload(page, model, session):
     page.at.number_input(key="trees.tree").set_value(2)
     page.set("trees.scope", "one").run()
@@ -107,7 +108,7 @@ def rows_of(page, query):
     return page.search("trees.query", query)
 
 
-@pytest.mark.sections("all")
+@pytest.mark.sections("One tree", "Single predictions")
 def test_the_path_of_a_test_row_has_leaves_margins_and_features(page, model):
     data = grouped_data()
     leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
@@ -158,6 +159,7 @@ def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
     assert heading(page) == "Node 0 of tree 1"
 
 
+@pytest.mark.slow  # the test of the rows of a label has most of it
 def test_a_label_is_found_by_its_id_and_drawn_as_asked_for(page, model, monkeypatch):
     def label():
         return page.at.selectbox(key="trees.label")
@@ -205,7 +207,7 @@ def test_the_csv_of_nodes_is_complete_and_parts_are_measured(page, key, model, m
     assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
-@pytest.mark.sections("all")
+@pytest.mark.sections("One tree", "Depth and objective J")
 def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     key = train(ready)
     alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
