@@ -14,6 +14,9 @@ from xmlcore.system import KERNEL_CACHE_VARIABLE, kernel_cache_root
 os.environ["XMLCORE_FIRST_RESULTS"] = "off"  # tests say themselves what is computed
 os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all tests and their worker processes
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
+# Many short processes run: none should parse what another one has parsed.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 gc.disable()  # until all tests are collected, of which it would take a third of the time
