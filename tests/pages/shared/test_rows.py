@@ -257,14 +257,14 @@ def test_runs_are_named_by_what_tells_them_apart():
     other, ldsm = record("d", C=1.0), record("f", "LdSM")
     random = record("g", tree="random", arity=8)
     sparse = record("e", noise_sigma=0.05, noise_support="nonzero")
-    mine, other = {**record("abcdef"), "name": "mine"}, {**record("bcdefg"), "name": "mine"}
+    mine, namesake = {**record("abcdef"), "name": "mine"}, {**record("bcdefg"), "name": "mine"}
     for records, names in (
         ([plain], ["PLT"]),
         ([plain, noisy], ["PLT", "PLT trained with noise σ = 0.05"]),
         ([plain, other, ldsm], ["PLT (C automatic)", "PLT (C 1)", "LdSM"]),
         ([plain, other, random], ["PLT", "PLT (C 1)", "PLT (Arity 8, How labels are grouped at random)"]),
         ([mine, plain], ["mine", "PLT"]),
-        ([mine, other], ["mine [abcd]", "mine [bcde]"]),
+        ([mine, namesake], ["mine [abcd]", "mine [bcde]"]),
         ([{**mine, "name": "PLT"}, record("c")], ["PLT [abcd]", "PLT [c]"]),
     ):
         assert list(run_names.names(records).values()) == names
