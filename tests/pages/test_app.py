@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared.jobs import time_left
 from pages.shared.workspaces import workspace
-from tests.pages.making import Row, said_plainly, titles, trained
+from tests.pages.making import said_plainly, titles, trained
 from xmlcore.models.compiling import COMPILING
 
 TRAINING = "Training PLT on api-docs"
@@ -64,18 +64,6 @@ def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, held):
     page.run().until(lambda s: labels() == ["Stop"])
 
 
-def test_an_open_page_writes_a_lost_workspace_again(ready, held):
-    row = Row(start(ready, 3).token)
-    before = row.read()["known"]
-    row.remove()
-    assert f"{TRAINING} (Trees: 3)" in ready.run().text(ready.at.main)
-    assert "Training PLT" not in ready.text(ready.at.sidebar), "a job has one state, not two"
-    assert row.read()["known"] == before and workspace.NOT_FOUND not in ready.text()
-    assert f"{TRAINING} (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
-    held()
-    ready.go("train").until(lambda s: "Training" in s.metrics())
-
-
 def test_a_page_without_a_result_has_an_example_and_a_button(ready):
     for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
         page = ready.go(name)
@@ -84,6 +72,7 @@ def test_a_page_without_a_result_has_an_example_and_a_button(ready):
         assert sum(button.proto.type == "primary" for button in page.at.main.button) == 1, name
 
 
+@pytest.mark.slow  # test_first_results.py and test_states.py have most of it
 @pytest.mark.sections("all")
 def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
     page = session().until(lambda s: "Labels per row" in s.metrics())

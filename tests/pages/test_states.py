@@ -26,8 +26,8 @@ from tests.pages.making import (
 from xmlcore import experiment, store
 from xmlcore.datasets import Dataset
 
-pytestmark = pytest.mark.sections("all")  # what is closed is drawn, too
 FORMS = "all"
+pytestmark = [pytest.mark.sections("all"), pytest.mark.usefixtures("first_figures")]  # what is closed is drawn, too
 # No page starts by itself what must fail, but a full disk and a network without gradients are found on the way.
 REFUSALS = ("OSError", "ValueError: the scores of all")
 PAGES = [name.lower() for name in addresses.ICONS]
@@ -84,7 +84,7 @@ def unlabelled():
     return Dataset("unlabelled", data.X_train, 0 * data.Y_train, data.X_test, data.Y_test)
 
 
-LONG = "a very long name " * 600
+LONG = "a very long name " * 100
 STRANGE = ["", "", "same", "same", "*a* [b](http://c) `$x$` <b> :red[d] #", LONG, LONG, "| --- |"]
 DATA = {
     "one training row": lambda: part(1, 30),
@@ -101,7 +101,7 @@ DATA = {
     "huge values": lambda: valued(lambda X: 1e30 * X),
     "training rows without labels": unlabelled,
 }
-QUICK = ("two rows in all", "strange names")
+QUICK = ("two rows in all",)
 LIKE_OTHERS = ("one training row", "one test row", "four rows in all", "one feature", "tiny values", "huge values")
 
 
@@ -151,6 +151,7 @@ def test_no_measure_is_offered_of_more_labels_than_there_are(ready, name, key):
     train(ready, data=part(120, 30, 3))
     page = ready.go(name).until(lambda s: any(box.key == key for box in s.at.selectbox))
     assert {option[-1] for option in page.at.selectbox(key=key).options} == {"1", "3"}
+    assert name != "train" or "P@3" in page.metrics() and "P@5" not in page.metrics()
 
 
 def two_results(page):
@@ -169,20 +170,14 @@ def looking_only(page):
     return Session(page.look_only())
 
 
-def two_predictions(page):
-    predictions(page, "another")
-    predictions(page)
-
-
 WORKSPACES = {
-    "a data set and no result": lambda page: use(page, word_data()) and None,
-    "only predictions, of two programs": two_predictions,
     "only predictions, which are damaged": lambda page: damage("runs", predictions(page)),
     "a read-only link": looking_only,
     "a data set that is gone": data_set_gone,
 }
 
 
+@pytest.mark.slow  # the tests of the door have most of it
 @pytest.mark.parametrize("state", WORKSPACES)
 def test_a_strange_workspace(ready, server, state):
     open_all(WORKSPACES[state](ready) or ready, server)

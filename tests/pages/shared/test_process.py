@@ -209,7 +209,7 @@ def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     assert drawn == [((1,), {"two": 2})] and len(asked) == 3
 
 
-@pytest.mark.parametrize("has_results", [False, True])
+@pytest.mark.parametrize("has_results", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_getting_ready_begins_the_work_and_imports(own_cache, has_results):
     if has_results:
         store.save("runs", "a" * 32, 1)
