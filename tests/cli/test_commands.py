@@ -85,7 +85,7 @@ BAD = {
     "a text for a model of rows": (("predict", "{packed}", "--text", "x"), "not texts"),
     "no file of rows": (("predict", "{packed}", "absent.txt"), "there is no file absent.txt"),
     "rows of other features": (("evaluate", "{packed}", "{files}/wide.txt"), "the model has 24"),
-    "no ending": (("convert", "{files}/train.txt", "out"), "does not say a format"),
+    "no ending": (("convert", "{files}/train.txt", "out"), "has no known ending"),
     "a model that is not there": (("serve", "absent.zip"), "there is no file or folder absent.zip"),
     "a port in use": (("serve", "{packed}", "--port", "{port}"), "cannot listen at 127.0.0.1, port"),
     "two models of one name": (("serve", "{packed}", "{packed}", "--port", "0"), "two models have the name 'm'"),
