@@ -132,6 +132,7 @@ def test_api_docs_is_a_real_long_tailed_data_set(built):
     counts = np.bincount(np.r_[dataset.Y_train.indices, dataset.Y_test.indices], minlength=dataset.n_labels)
     assert counts.min() >= 2 and np.median(counts) <= 3
     assert min(np.diff(dataset.Y_train.indptr)) > 0, "each row has a label"
+    assert len({*dataset.texts_train, *dataset.texts_test}) == rows
     lengths = np.sqrt(dataset.X_train.multiply(dataset.X_train).sum(axis=1))
     np.testing.assert_allclose(lengths, 1, rtol=1e-5)
     assert [phase for phase, _ in reports].index("Counting words") > 50

@@ -223,14 +223,15 @@ def _rows(known, keys):
         read[key] = paragraphs, found, related
     # The name by which others call it, such as numpy.concatenate, which has the shorter name concat as well.
     best = {key: min(names, key=lambda one: (-votes[one[2]], *one))[2] for key, names in known.items()}
-    rows = []
-    for key, (paragraphs, found, related) in read.items():
+    rows = {}  # by text: functions that are described in the same words are one row, with the labels of all
+    for key, (paragraphs, found, related) in sorted(read.items(), key=lambda item: best[item[0]]):
         labels = list(dict.fromkeys([best[key], *(best[keys[name]] for name in related)]))
         said = [paragraph for i, paragraph in enumerate(paragraphs) if not i or shared[paragraph] < SHARED]
         text = "\n\n".join(filter(None, (_readable(paragraph, found, labels) for paragraph in said)))
         if len(re.findall(WORD, text)) >= MIN_WORDS:
-            rows.append({"name": best[key], "text": text, "labels": labels})
-    return sorted(rows, key=lambda row: row["name"])
+            row = rows.setdefault(text, {"name": best[key], "text": text, "labels": []})
+            row["labels"] = list(dict.fromkeys([*row["labels"], *labels]))
+    return list(rows.values())
 
 
 def _main():
