@@ -12,7 +12,7 @@ from pages.shared import fields, format, selectors
 from pages.shared.results import results
 from pages.shared.rows import explaining, row_editor
 from pages.shared.view import look, now
-from pages.shared.workspaces import workspace
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import explain
 
 ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
@@ -43,7 +43,8 @@ def way(predictor, fingerprint: str | None) -> str:
     """Show the choice between a test row, a text, features and a file, of each data set, and return it."""
     ways = [ROW] * (predictor.data is not None) + [TEXT] * predictor.packed.is_text + [FEATURES, FILE]
     remembered = workspace.get("widgets").get(name := f"{WAY} {fingerprint}")
-    chosen = FILE if now().file else remembered if remembered in ways else ways[0]
+    first = TEXT if TEXT in ways and _of_catalog(predictor, "example") else ways[0]
+    chosen = FILE if now().file else remembered if remembered in ways else first
     if chosen == FILE and remembered != FILE:  # a link was opened: another file or model does not lead away from files
         workspace.remember(name, FILE)
 
@@ -85,7 +86,7 @@ def _text(predictor) -> Question | None:
         key="predict.text",
         height=220,
         max_chars=LONGEST_TEXT,
-        placeholder="Type or paste a text",
+        placeholder=_of_catalog(predictor, "prompt") or "Type or paste a text",
         on_change=_take,
         help="The text stays in this session: it is not stored.",
     )
@@ -93,8 +94,16 @@ def _text(predictor) -> Question | None:
         st.button("Label it", key="predict.label it", type="primary")  # leaving the field hands the text over
         if texts is not None:
             st.button("Random text", key="predict.take", on_click=_take, args=(texts,))
-    x = vector(predictor, typed) if typed.strip() else None
-    return None if x is None else Question(x, "this text", "text", text=typed)
+    text = typed if typed.strip() else _of_catalog(predictor, "example")
+    x = vector(predictor, text) if text else None
+    what = "this text" if text == typed else f"the example “{format.plain(text)}”"
+    return None if x is None else Question(x, what, "text", text=text)
+
+
+def _of_catalog(predictor, field: str) -> str:
+    """Return what the catalog says of the data set; empty if it says nothing."""
+    data = predictor.data
+    return getattr(dataset_list.catalog_entry(None if data is None else data.fingerprint), field, "")
 
 
 def vector(predictor, text: str):

@@ -49,6 +49,13 @@ def is_default(entry: dict | None) -> bool:
     return entry is not None and entry["source"] == "catalog" and catalog_name(entry) == DEFAULT_DATASET
 
 
+def catalog_entry(fingerprint: str | None) -> datasets.CatalogEntry | None:
+    """Return the catalog's entry of a data set of the workspace; None if it is not of the catalog."""
+    known = workspace.get("known").get(fingerprint, {"source": None})
+    name = catalog_name(known) if known["source"] == "catalog" else None
+    return next((entry for entry in datasets.catalog() if entry.name == name), None)
+
+
 def rename_dataset(fingerprint: str, name: str) -> None:
     """Give a data set of the workspace another name; results and downloads are then called by it."""
 

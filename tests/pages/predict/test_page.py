@@ -64,6 +64,18 @@ def typed(page, text):
     return page.set("predict.way", "A text").set("predict.text", text)
 
 
+def test_an_example_of_the_catalog_shows_until_a_text_is_typed(ready):
+    train(ready, data=text_data())
+    with fields_of(ready) as fields:
+        entry = next(entry for entry in fields["known"].values() if entry["name"] == "texts")
+        entry.update(source="catalog", entry="api-docs")
+    page = ready.go("predict")
+    listed = next(entry for entry in datasets.catalog() if entry.name == "api-docs")
+    assert listed.example in first_of(page)[1] and page.at.text_area("predict.text").placeholder == listed.prompt
+    assert first_of(page.set("predict.text", "A banana")) == ("fruit", "this text")
+    assert listed.example in first_of(page.set("predict.text", " "))[1]
+
+
 def html(page):
     return "\n".join(element.proto.body for element in page.at.get("html") if "hl-text" in element.proto.body)
 

@@ -18,6 +18,8 @@ _ENTRIES = {
             "nothing is downloaded.",
             row="a function of a Python library",
             label="the function itself, or one that its See Also names",
+            prompt="Type what a function should do",
+            example="read a csv file into a table",
         ),
         "xmlcore.datasets.registry.api_docs",
     )

@@ -26,6 +26,8 @@ class CatalogEntry:
     citation: str = ""
     addresses: tuple[str, ...] = ()  # of the file: the next one is tried when one fails; empty: fetched by hand
     checksum: str | None = None  # of the file at the first address, such as "md5:..."
+    prompt: str = ""  # asks for a text to be labelled
+    example: str = ""  # of such a text
 
     @property
     def published(self) -> bool:
