@@ -33,11 +33,6 @@ def percent(share: float) -> str:
     return unbroken(wording.percent(share))
 
 
-def rough(share: float) -> str:
-    """Return a share as :func:`percent` does, but "below 0.1 %" for a smaller one that is not 0."""
-    return "below 0.1\u00a0%" if 0 < share < 0.001 else percent(share)
-
-
 def probability(value: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
     return unbroken(wording.probability(value))

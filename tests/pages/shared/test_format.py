@@ -27,7 +27,6 @@ WRITTEN = {  # what is written, by function and value
     wording.hundredths: {0.99996: "99.99", 1: "100.00", None: "–"},
     wording.significant: {1469.2: "1,470", 99.6: "99.6", 1.2e-5: "0.000012", math.nan: "–"},
     wording.p_value: {2e-16: "p < 0.001", 0.0123: "p = 0.012", 1.0: "p = 1"},
-    format.rough: {0: "0.0 %", 0.0002: "below 0.1 %", 0.00196: "0.2 %"},
     format.probability: {
         0: "0 %", 4.4e-7: "below 0.001 %", 1e-5: "0.001 %", 0.000123456: "0.0123 %", 0.5: "50 %",
         0.99996: "above 99.9 %", 1.0: "100 %", math.nan: "–",

@@ -101,9 +101,7 @@ def read_text_dataset(
     )
 
 
-def with_words(
-    dataset: Dataset, vectorizer: TextVectorizer, name: str | None = None, progress: ProgressLike = silent
-) -> Dataset:
+def with_words(dataset: Dataset, vectorizer: TextVectorizer, progress: ProgressLike = silent) -> Dataset:
     """Return a data set whose features are made anew from its texts.
 
     Parameters
@@ -112,8 +110,6 @@ def with_words(
         With ``texts_train`` and ``texts_test``.
     vectorizer : TextVectorizer
         It is copied, and fitted to the training texts.
-    name : str, optional
-        By default that of ``dataset``.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
@@ -134,7 +130,6 @@ def with_words(
     X_train = made.fit_transform(dataset.texts_train, progress=progress)
     return replace(
         dataset,
-        name=dataset.name if name is None else name,
         X_train=X_train,
         X_test=made.transform(dataset.texts_test, progress=progress),
         feature_names=made.get_feature_names_out(),

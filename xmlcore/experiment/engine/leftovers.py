@@ -1,7 +1,6 @@
 """Removing leftovers of killed processes: half-written results, task files, unfinished downloads, folders."""
 
 import contextlib
-import math
 import os
 import shutil
 import tempfile
@@ -13,7 +12,6 @@ from xmlcore.experiment.engine import sweep_unfinished
 from xmlcore.jobs import records
 from xmlcore.state import database, holders
 from xmlcore.system import cache_root, data_root
-from xmlcore.validation import check_number
 
 OLD = 18 * 3600  # age in seconds: who removes leftovers every few hours leaves none that is older than a day
 # Where files are written under other names first, with these names. What is in the folder for temporary files of the
@@ -22,33 +20,26 @@ _IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/*.part", "**/*.part.json")
 _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 
 
-def remove_leftovers(older_than: float = OLD) -> int:
+def remove_leftovers() -> int:
     """Remove files and folders that nobody has written to for so long that the process which began them has ended.
 
     They are half-written and half-deleted artifacts, files that were given to tasks, rows of holds and of sweeps that
     nobody goes on with, unfinished downloads and unpacked archives, and folders among the temporary files of the
     machine.
 
-    Parameters
-    ----------
-    older_than : float
-        Seconds since the last change.
-
     Returns
     -------
     int
         Number of files and folders removed.
     """
-    check_number(older_than, "older_than", -math.inf)
-    removed = store.remove_all_stale(older_than) + sweep_unfinished.remove_old()
-    removed += holders.remove_dead(database(), older_than)
+    removed = store.remove_all_stale(OLD) + sweep_unfinished.remove_old() + holders.remove_dead(database(), OLD)
     places = (data_root(), _IN_DATA), (cache_root(), ("given/*",)), (Path(tempfile.gettempdir()), _OF_MACHINE)
     for root, patterns in places:
         for pattern in patterns:
             with contextlib.suppress(OSError):
                 waited_for = _active() if root == cache_root() else ()
                 left = [path for path in root.glob(pattern) if path.name.partition(".")[0] not in waited_for]
-                removed += sum(_removed(path, older_than) for path in left)
+                removed += sum(map(_removed, left))
     return removed
 
 
@@ -58,15 +49,15 @@ def _active() -> set:
     return {job["key"] for job in jobs if job.get("state") in records.ACTIVE}
 
 
-def _removed(path, older_than) -> bool:
-    """Remove a file or folder of this user if nothing in it has changed for so many seconds; return whether it was."""
+def _removed(path) -> bool:
+    """Remove a file or folder of this user that nobody has changed lately; return whether it was."""
     try:
         if path.is_symlink() or (hasattr(os, "geteuid") and path.stat().st_uid != os.geteuid()):
             return False
         changed = max(inner.stat().st_mtime for inner in (path, *path.rglob("*")))
     except OSError:  # another process is just writing or deleting it
         return False
-    if time.time() - changed <= older_than:
+    if time.time() - changed <= OLD:
         return False
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
