@@ -100,4 +100,4 @@ def test_samples_that_cannot_be_trained_are_noted(easy, monkeypatch):
 
     monkeypatch.setattr(learning_curves, "run_and_model", refuse)
     curve = experiment.learning_curve(easy, "OneVsRest", shares=[0.1, 0.5, 1.0], seeds=[0])
-    assert curve.notes == ["20 rows, seed 0: too few rows"] and sorted(curve.frame["rows"].unique()) == [100, 200]
+    assert curve.notes == ["rows: 20, seed 0: too few rows"] and sorted(curve.frame["rows"].unique()) == [100, 200]

@@ -194,7 +194,7 @@ def test_progress_rises_once_from_0_to_1_and_stops_the_work(model, data, monkeyp
     assert (
         "Changing rows and predicting again",
         1 / 4 + 40 / 120 / 4,
-        "repeat 1 of 2, level 0.1: 40 of 120 rows",
+        "repeat 1 of 2, level 0.1: row 40 of 120",
     ) in said
 
     def stop(phase, fraction, detail=""):

@@ -88,7 +88,7 @@ def deletion_curve(
     most = BLOCK_ENTRIES // (len(methods) * len(counts))
     blocks = blocks_of(X.indptr.astype(np.int64), most, max(1, most // 16))
     for done, (start, end) in enumerate(blocks):
-        progress("Removing features", done / len(blocks), f"{start:,} of {n:,} rows")
+        progress("Removing features", done / len(blocks), f"row {start:,} of {n:,}")
         part, labels_of_part = X[start:end], labels[start:end]
         contributed = None if explainer is None else explainer.rows(part, labels_of_part).contributions.data
         reduced = []
@@ -98,7 +98,7 @@ def deletion_curve(
         stacked = sp.csr_array(sp.vstack(reduced, format="csr"))
         scores_without = label_scores(model, stacked, np.tile(labels_of_part, len(reduced)))
         scores[:, :, start:end] = scores_without.reshape(len(methods), len(counts), end - start)
-    progress("Removing features", 1.0, f"{n:,} of {n:,} rows")
+    progress("Removing features", 1.0, f"row {n:,} of {n:,}")
     index = pd.MultiIndex.from_product([methods, counts, np.arange(n)], names=["method", "removed", "row"])
     return pd.DataFrame({"score": scores.ravel()}, index=index).reset_index()
 

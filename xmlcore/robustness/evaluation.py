@@ -153,7 +153,7 @@ def evaluate(
 
             def report(rows, repeat=repeat, number=number, level=level):
                 passes = repeat * len(levels) + number + rows / X.shape[0]
-                detail = f"repeat {repeat + 1} of {n_repeats}, level {level:g}: {rows:,} of {X.shape[0]:,} rows"
+                detail = f"repeat {repeat + 1} of {n_repeats}, level {level:g}: row {rows:,} of {X.shape[0]:,}"
                 progress(PHASE, passes / (n_repeats * len(levels)), detail)
 
             ranking, times = _rank(model, X, Y, change, attacked, seed, blocks, ks[-1], n_jobs, report)

@@ -109,13 +109,13 @@ def learning_curve(
     for at, size in enumerate(sizes):
         for number, seed in enumerate(seeds):
             part = part_of(progress, done / whole, (done + size) / whole, phase="Training on samples",
-                           detail=f"{size:,} rows, seed {seed}")  # fmt: skip
+                           detail=f"rows: {size:,}, seed {seed}")  # fmt: skip
             done += size
             try:
                 ranking, seconds[at, number] = _trained(dataset, model, params, size, seed, part)
             except (ValueError, ArithmeticError) as error:
                 failed.add(at)
-                notes.append(f"{size:,} rows, seed {seed}: {' '.join(str(error).split())}")
+                notes.append(f"rows: {size:,}, seed {seed}: {' '.join(str(error).split())}")
                 continue
             gains[at, number] = _found(dataset, ranking, bucket)
     kept = [at for at in range(len(sizes)) if at not in failed]

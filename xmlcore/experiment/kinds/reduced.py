@@ -104,7 +104,7 @@ class PerLabelOneVsRest:
         scores = np.zeros((n, k), np.float32)
         width = min(k, n_labels)
         for start in range(0, n, ROWS):
-            progress("Predicting", start / n, f"{start:,} of {n:,} rows")
+            progress("Predicting", start / n, f"row {start:,} of {n:,}")
             rows = sp.csr_array(X[start : start + ROWS], dtype=np.float64)
             margins = (rows @ self._weights).toarray()
             if self._unit:
