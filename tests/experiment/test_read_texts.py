@@ -25,7 +25,7 @@ def test_texts_are_read_as_read_text_dataset_reads_them():
     assert kept.texts_test == read.texts_test and kept.vectorizer.get_params() == read.vectorizer.get_params()
     assert found.notes[:2] == [note.replace("data,", "‹train›,") for note in read.notes]
     assert re.fullmatch(
-        r"Words became \d+ features in .+ s; a training row has .+ of them on average\.", found.notes[-1]
+        r"Words became \d+ features in .+ m?s; a training row has .+ of them on average\.", found.notes[-1]
     )
 
 
