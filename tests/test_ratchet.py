@@ -14,52 +14,52 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
-    "app.py": 45,
-    "pages/compare": 1_584,
-    "pages/data": 2_542,
+    "app.py": 44,
+    "pages/compare": 1_587,
+    "pages/data": 2_551,
     "pages/explain": 736,
-    "pages/features": 1_034,
+    "pages/features": 1_035,
     "pages/jobs": 454,
     "pages/main": 5,
-    "pages/predict": 1_313,
-    "pages/robustness": 915,
-    "pages/sampling": 615,
-    "pages/shared": 7_939,
+    "pages/predict": 1_287,
+    "pages/robustness": 914,
+    "pages/sampling": 604,
+    "pages/shared": 8_066,
     "pages/storage": 437,
-    "pages/train": 1_239,
-    "pages/trees": 1_277,
-    "xmlcore": 3_778,
+    "pages/train": 1_240,
+    "pages/trees": 1_286,
+    "xmlcore": 3_796,
     "xmlcore/_kernels": 8_591,
-    "xmlcore/cli": 1_258,
-    "xmlcore/datasets": 10_361,
+    "xmlcore/cli": 1_268,
+    "xmlcore/datasets": 10_490,
     "xmlcore/decisions": 1_106,
-    "xmlcore/experiment": 7_912,
+    "xmlcore/experiment": 7_903,
     "xmlcore/explain": 1_253,
-    "xmlcore/figures": 3_702,
-    "xmlcore/jobs": 2_207,
-    "xmlcore/metrics": 3_247,
-    "xmlcore/models": 9_309,
+    "xmlcore/figures": 3_659,
+    "xmlcore/jobs": 2_208,
+    "xmlcore/metrics": 3_269,
+    "xmlcore/models": 9_319,
     "xmlcore/robustness": 1_454,
-    "xmlcore/selection": 3_566,
-    "xmlcore/serve": 1_205,
+    "xmlcore/selection": 3_574,
+    "xmlcore/serve": 1_209,
     "xmlcore/state": 540,
     "xmlcore/store": 1_189,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 50_230, "benchmarks": 7_195}
+LINES = {"tests": 48_564, "benchmarks": 7_195}
 FILES = {"product": 480}
 COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
-    "a default data set that convinces": (300, 300),
+    "a default data set that convinces": (39, 20),
     "the four papers to the letter": (1500, 800),
     "methods that work together, and features chosen by trials": (1500, 900),
     "past one machine": (1800, 900),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 88_113, "tests": 54_130}
+CEILING = {"product": 88_113, "tests": 52_284}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 

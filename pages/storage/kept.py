@@ -176,7 +176,7 @@ def delete(goes: list, inventory, title: str) -> None:
     removed.remember(f"{title}, {format.size(freed)}" if freed else title, entries, aside)
     for artifact in gone.values():
         if artifact.kind == "sweeps":
-            experiment.engine.sweep_unfinished.forget(artifact.key)
+            experiment.forget_sweep(artifact.key)
         name = store.set_aside(*artifact.name)
         aside += [] if name is None else [(artifact.kind, name)]
     cached.forget()

@@ -12,7 +12,7 @@ import pytest
 
 from xmlcore import experiment, jobs, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment.engine import sweep_drive, sweep_settings, sweeps, times
+from xmlcore.experiment.engine import leftovers, sweep_drive, sweep_settings, sweeps, times
 from xmlcore.progress import Cancelled
 from xmlcore.state import database
 
@@ -376,12 +376,12 @@ def test_trials_of_an_unfinished_sweep_stay(easy, calls):
 
 
 def test_an_abandoned_sweep_is_forgotten(easy, calls, monkeypatch):
-    experiment.engine.sweep_unfinished.note("ab" * 16, "cd" * 16, ["ef" * 16])
+    leftovers.note_sweep("ab" * 16, "cd" * 16, ["ef" * 16])
     assert len(experiment.needed_by_sweeps()) == 2
     database().put("sweeps", "00" * 16, {"damaged": 1})
-    assert len(experiment.needed_by_sweeps()) == 2 and experiment.engine.sweep_unfinished.remove_old() == 0
-    monkeypatch.setattr(experiment.engine.sweep_unfinished, "OLDEST", -1.0)
-    assert experiment.needed_by_sweeps() == set() and experiment.engine.sweep_unfinished.remove_old() == 2
+    assert len(experiment.needed_by_sweeps()) == 2 and leftovers._remove_old_sweeps() == 0
+    monkeypatch.setattr(leftovers, "OLDEST_SWEEP", -1.0)
+    assert experiment.needed_by_sweeps() == set() and leftovers._remove_old_sweeps() == 2
 
 
 def test_as_many_trainings_run_as_a_function_allows_by_then(easy, calls, queue):

@@ -10,12 +10,10 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` 
 
 # The import registers their kinds of task.
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
-from xmlcore.experiment.engine import sweep_unfinished  # noqa: F401
-from xmlcore.experiment.engine.leftovers import remove_leftovers
+from xmlcore.experiment.engine.leftovers import forget_sweep, needed_by_sweeps, remove_leftovers
 from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweep_drive import Driver, sweep
 from xmlcore.experiment.engine.sweep_trials import held_out, without_held_out
-from xmlcore.experiment.engine.sweep_unfinished import needed as needed_by_sweeps
 from xmlcore.experiment.engine.sweeps import Sweep
 from xmlcore.experiment.engine.task import (
     KINDS,
@@ -85,7 +83,7 @@ __all__ = [
     "Driver", "Estimate", "Evaluation", "LearningCurve", "Measured", "PerLabelOneVsRest", "Rerun", "Run",
     "Selection", "Sweep", "Task", "add_predictions", "best_of_models", "bundle", "candidate_bytes",
     "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate",
-    "fitting_depth", "from_record", "full_params", "half_width", "held_out",
+    "fitting_depth", "forget_sweep", "from_record", "full_params", "half_width", "held_out",
     "interaction_effects", "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model",
     "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries", "needed_by_sweeps",
     "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "remove_leftovers", "report",

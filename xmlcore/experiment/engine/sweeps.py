@@ -14,7 +14,7 @@ import numpy as np
 
 from xmlcore import store
 from xmlcore.experiment.catalog import MODEL, SEED, SEEDS, SETTINGS
-from xmlcore.experiment.engine import sweep_unfinished, times
+from xmlcore.experiment.engine import leftovers, times
 from xmlcore.experiment.engine.sweep_settings import METHODS, checked_grid, settings_of
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, TrainTrial, Trial, check_held_out
 from xmlcore.experiment.engine.task import Task, keep, load, register, task
@@ -343,10 +343,10 @@ class SweepSettings(Task):
 
     def note(self, plan: SweepPlan) -> None:
         """Have the trials of a sweep that is not finished stay in the store."""
-        sweep_unfinished.note(self.key, self.fingerprint, [line["key"] for line in plan.trials])
+        leftovers.note_sweep(self.key, self.fingerprint, [line["key"] for line in plan.trials])
 
     def after_keeping(self):
-        sweep_unfinished.forget(self.key)
+        leftovers.forget_sweep(self.key)
 
 
 def measure_and_k(measure: str) -> tuple[str, int]:
