@@ -39,8 +39,9 @@ TROUBLES = {
 # Kinds that are not deleted or damaged: what users gave, and what was read from it.
 SPARED = ("datasets", "readings", "prepared", "catalog")
 REMOVE = """
-from xmlcore import experiment
-experiment.remove_leftovers(0)
+from xmlcore.experiment.engine import leftovers
+leftovers.OLD = 0
+leftovers.remove_leftovers()
 """
 CHECK = """
 import json, sys

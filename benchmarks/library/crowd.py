@@ -18,7 +18,7 @@ from benchmarks.library.visitor import Tab, TabError
 
 OWN = re.compile(rb"berry(\d{3})x")  # a visitor's number, in all names of its data
 PAGES = ("", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling", "jobs", "storage")
-BUTTONS = ("Random row", "Next sure mistake")  # quick interactions, where the page has them
+BUTTONS = ("Random row", "Next confident mistake")  # quick interactions, where the page has them
 OFFERED = re.compile(r"\(about [^)]*s\)$")  # the end of a button that starts something of some seconds
 # What a visitor does next, and how often.
 ACTIONS = {"switch": 70, "press": 12, "section": 6, "train": 4, "offer": 2, "stop": 2, "reload": 3, "upload": 1}

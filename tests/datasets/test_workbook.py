@@ -1,10 +1,12 @@
 """Excel workbooks are read as CSV is, and errors name rows as the sheet numbers them."""
 
 import datetime
+import gzip
 import sys
 
 import pytest
 
+from tests.archiving import members
 from tests.archiving import workbook as book
 from xmlcore.datasets import DatasetFormatError, guess_columns, read_dataset, read_matrix, read_texts
 from xmlcore.extras import MissingExtraError
@@ -15,6 +17,7 @@ DOCUMENTS = [["text", "labels"], ["the court\nhas decided", "law; crime"], ["a m
 def test_texts_and_labels_are_those_of_the_same_csv():
     texts, labels = read_texts(book(DOCUMENTS, []), labels="labels", separator=";", name="a.xlsx")
     assert texts == ["the court\nhas decided", "a museum", "7"] and labels == [["law", "crime"], ["art"], ["2"]]
+    assert read_texts(book([["text", "labels"], ["日本語 é", "a"]]), encoding="latin-1")[0] == ["日本語 é"]
     guess = guess_columns(book(DOCUMENTS))
     assert (guess.text, guess.labels, guess.separator) == ("text", "labels", ";")
 
@@ -47,6 +50,32 @@ def test_errors_name_the_row_of_the_sheet():
 def test_a_workbook_without_one_table_is_refused(content, found, read):
     with pytest.raises(DatasetFormatError, match=found):
         read(content, labels="labels", max_bytes=100_000)
+
+
+def test_texts_with_marks_of_tables_are_one_cell():
+    for mark in ",;|\t":
+        assert guess_columns(book([[f"paint{mark} museum"], [f"court{mark} judge"]])).columns == ("1",)
+
+
+def test_a_packed_workbook_is_not_called_an_array():
+    with pytest.raises(DatasetFormatError, match="within compressed data"):
+        guess_columns(gzip.compress(book(DOCUMENTS)))
+
+
+SHARED, FAR = '<c t="s"><v>0</v></c>' * 500, '<row r="1"><c><v>1</v></c></row><row r="9999999999"/>'
+
+
+@pytest.mark.parametrize("xml", [f'<row r="1">{SHARED}</row>', FAR])
+def test_a_small_workbook_takes_little_memory_and_time(xml):
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    parts = {"xl/worksheets/sheet1.xml": f"<worksheet {main}><sheetData>{xml}</sheetData></worksheet>"}
+    parts["xl/sharedStrings.xml"] = f"<sst {main}><si><t>{'x' * 9000}</t></si></sst>"
+    about = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    types = members(book(DOCUMENTS))["[Content_Types].xml"].decode()
+    entry = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{about}" /></Types>'
+    parts["[Content_Types].xml"] = types.replace("</Types>", entry)
+    with pytest.raises(DatasetFormatError, match="more than 1,000,000 bytes|the last one of Excel"):
+        read_texts(book(DOCUMENTS, **parts), max_bytes=10**6)
 
 
 def test_an_installation_without_openpyxl_says_what_to_install(monkeypatch):

@@ -134,6 +134,11 @@ class NamedSource:
                     break
         return buffer
 
+    def is_workbook(self) -> bool:
+        """Return whether it is an Excel workbook, which is read as CSV in UTF-8."""
+        with self.archive() as archive:
+            return archive is not None and workbook.MARK in archive.namelist()
+
     def begins_with(self, mark: bytes) -> bool:
         """Return whether the packed bytes begin with a mark; False for sources that can be read only once."""
         if self.is_path:

@@ -1,17 +1,16 @@
 """Excel workbooks (.xlsx, .xlsm): their one table is read as CSV, whose lines are the rows of the sheet."""
 
-import csv
 import datetime
-import io
+import re
 import zipfile
 from collections.abc import Iterator
-from itertools import islice
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.extras import require
 
 MARK = "xl/workbook.xml"  # a file that each of these archives has
-_LOOKED_AT = 1000  # rows of a sheet, of which one has a cell if the sheet is not empty
+_MOST_ROWS = 1 << 20  # of a sheet in Excel; what follows a higher number would be read for hours
+_MARKS = re.compile(r"[,;|\t\"\r\n]")  # of all tables: a cell with one of them is quoted
 _PIECE = 1 << 20  # characters of CSV that are handed on at a time
 _REMEDY = "Open it in a spreadsheet program and save it again, as .xlsx or as CSV."
 
@@ -26,7 +25,7 @@ def csv_of(stream, source) -> Iterator[bytes]:
             raise source.too_large()
     try:
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-        yield from _lines(_only_table(book.worksheets, source))
+        yield from _lines(_only_table(book.worksheets, source), source)
     except (DatasetFormatError, MemoryError):
         raise
     except Exception as error:  # damaged XML makes openpyxl raise nearly everything
@@ -38,9 +37,10 @@ def _only_table(sheets, source):
     """Return the one sheet that has cells."""
     for sheet in sheets:
         sheet.reset_dimensions()  # some programs write wrong ones
-    filled = [sheet for sheet in sheets if any(map(_width, islice(sheet.iter_rows(values_only=True), _LOOKED_AT)))]
+    filled = [sheet for sheet in sheets if any(_width(row) for row in _rows(sheet, source))]
     if len(filled) > 1:
-        titles = ", ".join(repr(sheet.title) for sheet in filled[:5]) + (", ..." if len(filled) > 5 else "")
+        titles = ", ".join(f"{sheet.title!r}{' (hidden)' * (sheet.sheet_state != 'visible')}" for sheet in filled[:5])
+        titles += ", ..." if len(filled) > 5 else ""
         remedy = "Leave one of them in it, or save the one with the rows as CSV."
         raise source.error(f"the Excel workbook has {len(filled)} sheets with cells ({titles:.200})", remedy)
     if not filled:
@@ -48,21 +48,34 @@ def _only_table(sheets, source):
     return filled[0]
 
 
-def _lines(sheet):
-    buffer, width, empty = io.StringIO(), 0, 0
-    writer = csv.writer(buffer)
-    for row in sheet.iter_rows(values_only=True):
+def _rows(sheet, source):
+    for number, row in enumerate(sheet.iter_rows(values_only=True)):
+        if number == _MOST_ROWS:
+            raise source.error(f"the Excel workbook has a row after row {_MOST_ROWS:,}, the last one of Excel", _REMEDY)
+        yield row
+
+
+def _lines(sheet, source):
+    parts, size, width, empty, total = [], 0, 0, 0, 0
+    for row in _rows(sheet, source):
         if not (used := _width(row)):
             empty += 1  # handed on if rows follow, so that lines keep their numbers
             continue
-        buffer.write("\n" * empty)
-        width, empty = width or used, 0
-        writer.writerow([_text(row[j]) if j < len(row) else "" for j in range(max(width, used))])
-        if buffer.tell() > _PIECE:
-            yield buffer.getvalue().encode("utf-8", "replace")
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue().encode("utf-8", "replace")
+        width = width or used
+        cells = [_text(row[j]) if j < len(row) else "" for j in range(max(width, used))]
+        total += sum(map(len, cells))  # cells may share one long text
+        if total > source.max_bytes:
+            raise source.too_large()
+        parts.append("\n" * empty + ",".join(_quoted(cell) if _MARKS.search(cell) else cell for cell in cells) + "\n")
+        size, empty = size + len(parts[-1]), 0
+        if size > _PIECE:
+            yield "".join(parts).encode("utf-8", "replace")
+            parts, size = [], 0
+    yield "".join(parts).encode("utf-8", "replace")
+
+
+def _quoted(cell: str) -> str:
+    return '"' + cell.replace('"', '""') + '"'
 
 
 def _width(row) -> int:
@@ -71,11 +84,13 @@ def _width(row) -> int:
 
 
 def _text(value) -> str:
-    """Return a cell as a spreadsheet program would write it into CSV."""
+    """Return the value of a cell, without its format in the sheet."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
         return str(int(value))
-    return value.isoformat(" ") if isinstance(value, datetime.datetime) else str(value)
+    if isinstance(value, datetime.datetime):
+        return str(value.date() if value.time() == datetime.time() else value)
+    return str(value)

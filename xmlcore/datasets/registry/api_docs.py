@@ -50,10 +50,11 @@ _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
 # Begins a paragraph of a signature, a table, code, a formula, or one that leads elsewhere.
 _NO_PROSE = re.compile(r"\s|\.\. |>>>|={3}|[\w.]+\(|(Read more|Refer to|See) ")
 _NAME = re.compile(r"(?::[\w:]+:)?`?[~.]*([A-Za-z_]\w*(?:\.\w+)*)(?:\(\))?`?\.?")
-_MARKED = re.compile(r"(?::[\w:]+:)?(`{1,2})(.+?)\1_{0,2}")
-_LINKED = re.compile(r"(.+?)\s*<(.+)>")
-_BLANKS = re.compile(r"\s*\n\s*+(?![-*] )| {2,}|\s*\[\d+\]_")  # items of a list stay in lines of their own
-_ANNOUNCING = re.compile(r"(^|(?<=\. ))((?!\. [A-Z]).)+:+$")  # a sentence before code or a formula
+_MARKED = re.compile(r"(?:(?<![\w:]):[\w:]++)?(`{1,2})(.+?)\1_{0,2}")
+_LINKED = re.compile(r"([^<]*[^<\s])\s*+<(.+)>")
+_BLANKS = re.compile(
+    r"(?<!\s)[^\S\n]*\n\s*+(?![-*] )|(?<! ) {2,}+|(?<!\s)\s*+\[\d+\]_"
+)  # items of a list stay in lines of their own
 
 
 # ---- the scan: nothing of xmlcore, because it runs as a script ------------------------------------------------------
@@ -77,7 +78,7 @@ def split_docstring(doc: str) -> tuple[list[str], list[str]]:
 def _listed(line):
     """Return the names in a line of a See Also section: ["mean", "ma.std"] for ``mean, ma.std : Two measures``."""
     names = []
-    for piece in re.split(r"\s*:(?=\s|$)", line, maxsplit=1)[0].split(","):
+    for piece in re.split(r"(?<!\s)\s*+:(?=\s|$)", line, maxsplit=1)[0].split(","):
         if name := _NAME.fullmatch(piece.strip()) if line[:1].strip() else None:
             names.append(name[1])
         elif piece.strip():
@@ -98,8 +99,9 @@ def _readable(paragraph, find, labels):
         last = label.rpartition(".")[2]
         if last in text:
             dots = "+" if last.isalpha() and last[1:].islower() else "*"  # a plain word is hidden after a dot only
-            text = re.sub(rf"(?<!\w)(?:\w+\.){dots}{last}(?!\w)", HIDDEN, text)
-    return _ANNOUNCING.sub("", text).strip()
+            text = re.sub(rf"(?<![\w.])\.?(?:\w+\.){dots}{last}(?!\w)", HIDDEN, text)
+    sentences = re.split(r"(?<=\.) (?=[A-Z])", text)
+    return " ".join(sentences[:-1] if text.endswith(":") else sentences).strip()  # code or a formula would follow
 
 
 def _public(name):

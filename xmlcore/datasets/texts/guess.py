@@ -132,6 +132,8 @@ def guess_with_values(source: NamedSource, asked: Asked) -> tuple[Guess, dict[st
     """Return a guess, and the values of each column in the first rows."""
     if asked.format not in ("auto", *FORMATS):
         raise ValueError(f"format must be 'auto', {', '.join(map(repr, FORMATS))}, not {asked.format!r:.200}")
+    if source.is_workbook():
+        asked = asked._replace(encoding="utf-8", delimiter=",", quoted=True)
     if asked.format == "lines":
         if source.begins_with(NPY):
             raise _of_numbers(source)
@@ -245,6 +247,8 @@ def _head(source, encoding) -> tuple[str, bool]:
     # Text of another encoding may not look like text.
     content = source.head(HEAD).tobytes() if is_utf_8(encoding) else bytes(source.first_bytes(HEAD)[:HEAD])
     if content.startswith((NPY, b"PK\x03\x04")):
+        if not source.begins_with(bytes(content[:4])):  # as it is packed
+            raise source.error("it is an archive or a workbook within compressed data", "Unpack it once.")
         raise _of_numbers(source)
     is_whole = len(content) < HEAD * 3 // 4
     try:
