@@ -165,7 +165,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more. Bold values are significantly best.",
+        "*Is the difference real?* says more. Bold values are significantly best, each measure tested alone.",
         key="compare.side",
         of=keys,
     )

@@ -21,7 +21,9 @@ LIMITS = (0, 1, 5, 10)  # training rows, with which labels are counted
 CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
 INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
-API_DOCS = "In **api-docs**, a row describes a Python function; its labels are this function and related ones."
+API_DOCS = (
+    "In **api-docs**, a row describes a Python function; its labels are related ones, and itself if those name it."
+)
 OTHER = "**{}** is in use. Train a model on it, with default settings, or compare models."
 ADDRESS = "Keep the address of this page: it leads back to your work."
 
@@ -118,11 +120,13 @@ def next_step(ready, used: dict | None) -> None:
         return
     if trained and CLOSE not in st.session_state:
         return
+    models = [] if ready.data is None else [m for m in experiment.MODELS if not door.refuses(m, ready)]
+    if not models and not is_default:
+        return
     with st.container(border=True):
         about = f"{INTRODUCTION} {API_DOCS} {ADDRESS}" if is_default else OTHER.format(format.plain(used["name"]))
         st.markdown(about)
         with st.container(horizontal=True, vertical_alignment="center"):
-            models = [] if ready.data is None else [m for m in experiment.MODELS if not door.refuses(m, ready)]
             if models:
                 _train(ready.fingerprint, "Train", models[:1], "Train", type="primary")
                 every = "all four" if len(models) == 4 else format.listed(models)

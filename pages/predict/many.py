@@ -25,7 +25,7 @@ NO_FILE = {"file": ""}  # of the view
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
 OF = {TEXTS: "Texts", ROWS: "Rows of features"}
 FILE = {
-    TEXTS: "File of new texts: CSV, TSV, JSON lines, Parquet, txt or zip",
+    TEXTS: "File of new texts: CSV, TSV, Excel, JSON lines, Parquet, txt or zip",
     ROWS: "File of new rows: XMLC text, svmlight, ARFF, CSV, npz or npy",
 }
 HELP = {

@@ -134,7 +134,7 @@ class LabelTreeView(one_tree.TreeView):
     def features(self):
         nodes, v = self.classifiers, self.node
         if v == 0 and not nodes.root_has_factor:
-            return "The root has no classifier: every row starts here."
+            return "No classifier leads to the root: every row starts here."
         bias, every = float(nodes.bias[v]), frames.features_of_node(nodes, v)
         if not np.isfinite(bias) or every.empty:
             return "This node uses no features: its probability is the same for all rows."

@@ -54,6 +54,8 @@ def _cut_before_its_number(name, letters) -> str:
         begin -= 1
     while after < len(name) and _IN_NUMBER.match(name, after - 1):
         after += 1
+    if begin == 1 or after == len(name):  # all of it is a number, such as an id
+        begin, after = letters - 1 - end, len(name) - end
     return f"{name[:begin]}…{name[after:]}"
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore import wording
 from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
@@ -389,15 +390,16 @@ def decision_of(model) -> str:
             return "the best label"
         loss = getattr(inner, "loss_", None)
         if cuts_another_number(inner) or inner.ABOUT is not None and not inner.ABOUT.scores_with(loss):
-            return f"labels with P of at least {100 * inner.threshold_:.3g} %"
-        return f"labels with a score of at least {inner.threshold_:.3g}"
+            return f"labels with P of at least {wording.significant(100 * inner.threshold_)} %"
+        return f"labels with a score of at least {wording.significant(inner.threshold_)}"
     about = {name: str(value)[:60] for name, value in inner.rule_.about.items()}  # of any type in a damaged file
     if "promise" in about:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
     if measure.startswith(CUT):
-        return f"labels with a calibrated probability of at least {-100 * inner.rule_.offsets[0, 0]:.4g} %"
+        least = wording.significant(-100 * inner.rule_.offsets[0, 0], 4)
+        return f"labels with a calibrated probability of at least {least} %"
     return f"the best labels for {measure}"
 
 

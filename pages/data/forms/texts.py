@@ -91,7 +91,8 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
 
 
 def _about(train, guess) -> str:
-    notes = f"{format.plain(train.name)} is {FORMATS[guess.format]}"
+    kind = "an Excel table" if train.name.lower().endswith((".xlsx", ".xlsm")) else FORMATS[guess.format]
+    notes = f"{format.plain(train.name)} is {kind}"
     if guess.format == "folder":
         return f"{notes}, with subjects beside the texts."
     if guess.format == "fasttext":

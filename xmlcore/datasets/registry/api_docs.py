@@ -330,7 +330,8 @@ def build(progress):
     n_test = round(len(rows) * TEST_SIZE)
     notes = [
         f"Made from the documentation of {versions}: a row is a function or a class, a feature a word of its prose, "
-        "and its labels are itself and the functions that its See Also names. Values are tf-idf weights.",
+        "and its labels are the functions that its See Also names, and itself if others name it. Values are tf-idf "
+        "weights.",
         f"The rows are in random order (seed {SEED}); the test rows are the first {n_test:,} of {len(rows):,}.",
     ]
     if failed:
