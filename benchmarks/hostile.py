@@ -1,9 +1,9 @@
 """What strangers, damaged files and chance can do: python -m benchmarks.hostile --minutes 3 --seed 1
 
 What the tests damage in small numbers is damaged here for as long as asked, by the same functions: files, models,
-requests, matrices; and a monkey walks over the pages. Each attempt follows from the seed and its number. A
-fault is printed with both, ``--seed 1 --only 'csv 1234'`` makes this attempt alone, and with the shortest content or
-walk that was found to show it. The status is 1 if there was a fault.
+requests, matrices; and a monkey walks over the pages. Each attempt follows from the seed and its number. A fault is
+printed with both, ``--seed 1 --only 'csv 1234'`` makes this attempt alone, and with the shortest content or walk that
+was found to show it. The status is 1 if there was a fault.
 """
 
 import argparse

@@ -38,11 +38,7 @@ TROUBLES = {
 }  # fmt: skip
 # Kinds that are not deleted or damaged: what users gave, and what was read from it.
 SPARED = ("datasets", "readings", "prepared", "catalog")
-REMOVE = """
-from xmlcore.experiment.engine import leftovers
-leftovers.OLD = 0
-leftovers.remove_leftovers()
-"""
+REMOVE = "from xmlcore.experiment.engine import leftovers; leftovers.OLD = 0; leftovers.remove_leftovers()"
 CHECK = """
 import json, sys
 from xmlcore import store

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {
     "app.py": 44,
     "pages/compare": 1_587,
-    "pages/data": 2_551,
+    "pages/data": 2_556,
     "pages/explain": 736,
     "pages/features": 1_035,
     "pages/jobs": 454,
@@ -30,15 +30,15 @@ FOLDERS = {
     "pages/trees": 1_286,
     "xmlcore": 3_796,
     "xmlcore/_kernels": 8_591,
-    "xmlcore/cli": 1_268,
-    "xmlcore/datasets": 10_490,
+    "xmlcore/cli": 1_269,
+    "xmlcore/datasets": 10_517,
     "xmlcore/decisions": 1_106,
     "xmlcore/experiment": 7_903,
     "xmlcore/explain": 1_253,
-    "xmlcore/figures": 3_659,
+    "xmlcore/figures": 3_661,
     "xmlcore/jobs": 2_208,
     "xmlcore/metrics": 3_269,
-    "xmlcore/models": 9_319,
+    "xmlcore/models": 9_321,
     "xmlcore/robustness": 1_454,
     "xmlcore/selection": 3_574,
     "xmlcore/serve": 1_209,
@@ -46,13 +46,13 @@ FOLDERS = {
     "xmlcore/store": 1_189,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_564, "benchmarks": 7_195}
+LINES = {"tests": 48_584, "benchmarks": 7_192}
 FILES = {"product": 480}
 COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
-    "a default data set that convinces": (39, 20),
+    "a default data set that convinces": (2, 0),
     "the four papers to the letter": (1500, 800),
     "methods that work together, and features chosen by trials": (1500, 900),
     "past one machine": (1800, 900),

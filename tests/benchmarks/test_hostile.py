@@ -57,5 +57,4 @@ def test_a_walk_is_shortened_while_its_fault_stays():
 def test_the_kinds_that_tests_damage_are_found(tmp_path):
     kinds = hostile.pages() | hostile.readers() | hostile.models(tmp_path) | hostile.matrices() | hostile.requests()
     assert len(kinds) == 13
-    rng = random.Random(0)
-    assert kinds["models"].check(*kinds["models"].make(rng)) in (True, False)
+    assert kinds["models"].check(*kinds["models"].make(random.Random(0))) in (True, False)

@@ -230,8 +230,7 @@ def test_a_sweep_is_paused_goes_on_and_ends_as_one_line(ready, server):
     assert "3 paused" in said, "one is a job, the others are to come"
     assert "0 of 3 trainings, paused" in said
     assert "OneVsRest: C" not in said and not any(training.id in str(button.key) for button in page.at.button)
-    in_sidebar = [button.label for button in page.at.sidebar.button]
-    assert in_sidebar == ["Copy a link", "Add data"], "the page itself shows it"
+    assert [b.label for b in page.at.sidebar.button] == ["Copy a link", "Add data"], "the page itself shows it"
     page.at.session_state[f"jobs.trainings.{task.key}"] = True  # as a click on "Trainings" does
     assert "C, weight of the loss: 1" in page.run().text() and page.at.button(key=f"jobs.stop.{training.id}")
     assert page.go("storage").at.button(key=f"stop-sweep-side-{task.key}")

@@ -61,7 +61,6 @@ def test_pages_show_how_far_first_results_are_and_no_example(trains, held):
         assert ("comes by itself" in page.text()) == (name in ("features", "sampling")), name
     trains.set("preferences.automatic", False).go("features")
     assert [title for title in titles(trains) if title.startswith("Example")], "nothing comes by itself any more"
-    held()
 
 
 def test_another_job_stops_a_first_result_until_it_has_ended(trains, server, held):
