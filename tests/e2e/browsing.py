@@ -82,8 +82,6 @@ class Tab:
         clicks, link = 1, self.link(name)
         heading = self.page.get_by_role("heading", name=name, exact=True)
         self.idle()
-        if name in addresses.GROUPS[addresses.METHODS] and not link.is_visible():
-            self.page.get_by_test_id("stSidebar").get_by_text(addresses.METHODS, exact=True).click()
         link.click()
         try:  # on a busy machine, Streamlit may draw the page before once more instead: then as a user would
             heading.wait_for(timeout=30_000)

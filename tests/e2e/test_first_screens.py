@@ -157,7 +157,7 @@ def first_visit(address, data):
         for record in kept["runs"] + kept["selections"]:
             record["asked"] = -1.0  # nobody asked for it
         kept["widgets"] |= fields
-    return {"Train": "P@1 against", "Data": "New here?", "Compare": "3 side by side", "Robustness": "of P@1",
+    return {"Train": "P@1 against", "Data": "in use. Train", "Compare": "3 side by side", "Robustness": "of P@1",
             "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes"}  # fmt: skip
 
 

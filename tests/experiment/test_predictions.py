@@ -11,7 +11,7 @@ import pytest
 from making import kept, of_file
 
 from tests.archiving import changed, members
-from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions, experiment, store
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, decisions, experiment, store, wording
 from xmlcore.datasets import Dataset, DatasetFormatError, save_dataset, write_matrix
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.experiment.engine import task_files
@@ -256,8 +256,8 @@ def test_the_model_decides_also_beyond_ranked_labels(model, easy, monkeypatch):
         model.threshold_ = threshold
         counts, decided = check_decided(model, X, 1)
         of_p = isinstance(model, by_another) or model.loss_ == "logistic"
-        cut = f"P of at least {100 * threshold:.3g} %" if of_p else f"a score of at least {threshold:.3g}"
-        assert decided.by == f"labels with {cut}"
+        cut = "P of at least {} %" if of_p else "a score of at least {}"
+        assert decided.by == "labels with " + cut.format(wording.significant(threshold * (100 if of_p else 1)))
         if decided.probability is not None:
             ranking = model.predict_topk(X, 1)
             frame = predictions.frame_of(ranking, str, None, decided)

@@ -36,7 +36,7 @@ def trains(session, server, held, monkeypatch):
 
 
 @pytest.mark.slow  # the other tests look at each part of it
-def test_a_first_visit_shows_a_result_on_every_page(session, server):
+def test_a_first_visit_shows_a_result_on_every_page(session, server, first_figures):
     page = session().until(is_complete, 300)
     assert "New here?" in page.text(), "nobody has trained a model"
     assert "Done:" not in page.text()

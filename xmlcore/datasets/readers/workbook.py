@@ -39,7 +39,7 @@ def _only_table(sheets, source):
         sheet.reset_dimensions()  # some programs write wrong ones
     filled = [sheet for sheet in sheets if any(_width(row) for row in _rows(sheet, source))]
     if len(filled) > 1:
-        titles = ", ".join(f"{sheet.title!r}{' (hidden)' * (sheet.sheet_state != 'visible')}" for sheet in filled[:5])
+        titles = ", ".join(repr(one.title)[:60] + " (hidden)" * (one.sheet_state != "visible") for one in filled[:5])
         titles += ", ..." if len(filled) > 5 else ""
         remedy = "Leave one of them in it, or save the one with the rows as CSV."
         raise source.error(f"the Excel workbook has {len(filled)} sheets with cells ({titles:.200})", remedy)
