@@ -240,12 +240,12 @@ class FALS(KeepsColumns, MultiLabelModel):
         X = self._check_input(X, k)
         labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
         width = min(k, self.n_labels_)
-        progress("Predicting", 0.0, f"0 of {X.shape[0]:,} rows")
+        progress("Predicting", 0.0, f"row 0 of {X.shape[0]:,}")
         for a, b in row_blocks(X.shape[0], ROWS):
             f = self._outputs(X[a:b])
             labels[a:b, :width] = np.argsort(-f, axis=1, kind="stable")[:, :width]
             scores[a:b, :width] = np.take_along_axis(f, labels[a:b, :width], axis=1)
-            progress("Predicting", b / X.shape[0], f"{b:,} of {X.shape[0]:,} rows")
+            progress("Predicting", b / X.shape[0], f"row {b:,} of {X.shape[0]:,}")
         return Ranking(labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:

@@ -71,7 +71,7 @@ def _of_present(task, X, labels, reduced):
     for (_, stop), result in zip(steps, task.workers.ordered(summarise, steps)):
         yield result
         done = (labels.start + count * stop / X.shape[0]) / n_labels
-        task.progress(PHASE, done, f"{stop:,} of {X.shape[0]:,} rows")
+        task.progress(PHASE, done, f"row {stop:,} of {X.shape[0]:,}")
 
 
 def entry_attributions(network, X, method, labels):

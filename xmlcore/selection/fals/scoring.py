@@ -54,7 +54,7 @@ def _by_slopes(params, task, size, networks, chosen):
     """Return the plan and the blocks of scores for orders that need the derivatives of hidden units for all rows."""
     slopes, references = blocks.slopes(task), None
     if "reference" in chosen.costs:
-        task.progress("Comparing rows", 0.0, f"{size.rows:,} rows")
+        task.progress("Comparing rows", 0.0, f"rows: {size.rows:,}")
         references = exact.find_references(slopes[0], task.seed)
         chosen = plan(params, size, networks, references.share)
     if chosen.order == "reference":
