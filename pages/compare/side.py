@@ -1,6 +1,5 @@
 """Several results on one data set side by side: measures with intervals, head to tail, and settings."""
 
-import dataclasses
 from typing import NamedTuple
 
 import pandas as pd
@@ -233,7 +232,7 @@ def _buckets(keys, names, compared, file_name) -> None:
 def make_in_advance(runs: list, known: dict, used: str | None, widgets: dict) -> None:
     """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
     every = listed.every_of(runs, known, widgets)
-    choice = dataclasses.replace(choice_of(every.frame, widgets), used=used or "")
+    choice = listed.Listing(used=used or "")
     lines = listed.table(every, choice)
     measured = lines[lines[choice.measure].notna()]
     here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)
@@ -242,17 +241,3 @@ def make_in_advance(runs: list, known: dict, used: str | None, widgets: dict) ->
     if len(keys) > 1:
         of_runs.tests(keys, of_runs.tested(choice))
         of_runs.measures(keys, listed.further_names(choice.more))
-
-
-def choice_of(frame, widgets: dict) -> listed.Listing:
-    offered = {"measure": listed.measures(frame), "lines": tuple(listed.LINES), "dataset": [*frame["fingerprint"]]}
-    offered |= {"model": [*frame["model"]], "tag": [tag for text in frame["tags"] for tag in text.split(", ")]}
-    offered |= {"archived": (False, True)}
-    kept = {name: widgets[f"compare.{name}"] for name in offered if f"compare.{name}" in widgets}
-    text, further = widgets.get("compare.text"), widgets.get("compare.more")
-    further = further if isinstance(further, list) else []
-    return listed.Listing(
-        **{name: value for name, value in kept.items() if value in offered[name]},
-        text=text.strip() if isinstance(text, str) else "",
-        more=tuple(column for column in listed.COLUMNS if column in further),
-    )

@@ -13,7 +13,7 @@ import streamlit as st
 
 from benchmarks.library.many_runs import make
 from pages.compare import side, table
-from pages.compare.listed import Listing, every_of
+from pages.compare.listed import every_of
 from pages.compare.one import DIGITS
 from pages.shared import cached, sections
 from pages.shared.process import reading
@@ -148,17 +148,10 @@ def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, mon
     assert "points above" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
 
 
-def test_what_no_field_offers_is_not_read_ahead(own_cache, words):
-    odd = ("measure", 5), ("text", 5), ("more", ["x", "macro F1@5"]), ("more", 5), ("tag", None), ("dataset", "gone")
-    made, known = make(3, words), {words.fingerprint: {"name": "words"}}
+def test_results_that_are_gone_are_not_read_ahead(own_cache, words):
     datasets.save_dataset(words)
-    side.make_in_advance(
-        [record | {"key": record["key"][::-1]} for record in made], known, words.fingerprint, {}
-    )  # gone
-    for name, value in odd:
-        choice = side.choice_of(every_of(made, known, {}).frame, {f"compare.{name}": value})
-        assert choice == Listing(more=("macro F1@5",) if isinstance(value, list) else ())
-        side.make_in_advance(made, known, words.fingerprint, {f"compare.{name}": value})
+    gone = [record | {"key": record["key"][::-1]} for record in make(3, words)]
+    side.make_in_advance(gone, {words.fingerprint: {"name": "words"}}, words.fingerprint, {})
 
 
 def ticked(page, keys):
