@@ -72,7 +72,7 @@ def _menus(figure, frame, name, caption, place, origin, counted) -> None:
         if figure_files.makes_pdf():
             about = "For print; it takes some seconds to make"
             if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
-                _save_pdf(lambda: figure_files.pdf(figure, caption, origin()), name)
+                _save_pdf(lambda: figure_files.pdf(figure), name)
         csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
         st.caption("The camera above the figure saves it as an SVG at once.")
 

@@ -35,7 +35,6 @@ _DARK = {
     "plot_bgcolor": "#14181c",
     **{f"{axis}.{name}": color for axis in ("xaxis", "yaxis") for name, color in _AXIS_COLORS.items()},
 }
-_STRUCTURE = re.compile(rb"trailer\s*<<(.*?)>>\s*startxref\s+(\d+)\s+%%EOF\s*$", re.DOTALL)
 
 
 def workspace_now() -> dict:
@@ -133,18 +132,16 @@ class NoPdfError(RuntimeError):
     """A figure could not be made into a PDF file: the text says why."""
 
 
-def pdf(figure, caption: str, origin: dict[str, str]) -> bytes:
-    """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from."""
+def pdf(figure) -> bytes:
+    """Return the figure as a PDF file, in the colours of a white page."""
     import kaleido
 
     size = {"format": "pdf", "width": PDF_WIDTH, "height": height_of(figure)}
     try:  # without MathJax, which would be fetched from the network
-        made = kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
+        return kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
     except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
         _LOG.exception("kaleido made no PDF")
         raise NoPdfError(f"{type(error).__name__}: {_first_text(error)}") from error
-    facts = {"Title": _title(figure, origin), "Subject": plain_caption(caption), "Creator": origin["Software"]}
-    return with_info(made, facts | {"Keywords": in_words(origin)} | origin)
 
 
 def _first_text(error: Exception) -> str:
@@ -169,32 +166,3 @@ def html_of_markdown(text: str) -> str:
     for mark, tag in ((r"\*\*", "strong"), (r"\*", "em"), ("`", "code")):
         text = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", text)
     return re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)
-
-
-def with_info(pdf: bytes, facts: dict[str, str]) -> bytes:
-    """Return a PDF file with facts in its document information, as the properties of a viewer show them."""
-    # The facts are appended as an update of the file, so nothing in it has to be understood except where its table of
-    # objects is. Chrome, which makes the files, writes that table in the classic form; a file without one is returned
-    # as it is.
-    found = _STRUCTURE.match(pdf, max(pdf.rfind(b"trailer"), 0))
-    if found is None:
-        return pdf
-    trailer, table = found[1], int(found[2])
-    size, root = re.search(rb"/Size\s+(\d+)", trailer), re.search(rb"/Root\s+\d+\s+\d+\s+R", trailer)
-    if size is None or root is None:
-        return pdf
-    number = int(size[1])
-    body = pdf if pdf.endswith(b"\n") else pdf + b"\n"
-    entries = b"\n".join(_name(name) + b" " + _text(value) for name, value in facts.items())
-    update = b"%d 0 obj\n<<\n%s\n>>\nendobj\n" % (number, entries)
-    xref = b"xref\n0 1\n0000000000 65535 f \n%d 1\n%010d 00000 n \n" % (number, len(body))
-    end = b"trailer\n<</Size %d\n%s\n/Info %d 0 R\n/Prev %d>>\n" % (number + 1, root[0], number, table)
-    return body + update + xref + end + b"startxref\n%d\n%%%%EOF\n" % (len(body) + len(update))
-
-
-def _name(text) -> bytes:
-    return b"/" + b"".join(b"%c" % c if chr(c).isalnum() and c < 128 else b"#%02X" % c for c in text.encode("utf-8"))
-
-
-def _text(text) -> bytes:
-    return b"<FEFF" + text.encode("utf-16-be").hex().upper().encode("ascii") + b">"

@@ -16,7 +16,6 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared import format
 from pages.shared.figures import charts, figure_files
-from pages.shared.figures.figure_files import with_info
 from pages.shared.workspaces import workspace
 from tests.pages import making
 from tests.pages.small import small_data
@@ -182,31 +181,6 @@ def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     ready.click("Figure, SVG or PNG")
     assert "Figure, PDF" not in [button.label for button in ready.at.button]
     assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
-
-
-def a_pdf():
-    """A PDF file as Chrome writes it: objects, a table of them, and a trailer."""
-    body = b"%PDF-1.4\n1 0 obj\n<</Title (old)>>\nendobj\n2 0 obj\n<</Type /Catalog>>\nendobj\n"
-    at = [body.index(b"%d 0 obj" % i) for i in (1, 2)]
-    table = b"xref\n0 3\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % i for i in at)
-    return body + table + b"trailer\n<</Size 3\n/Root 2 0 R\n/Info 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(body)
-
-
-def test_facts_are_appended_as_an_update_of_a_pdf():
-    pdf = a_pdf()
-    made = with_info(pdf, {"Title": "κ – Measures", "Data set": "(a)"})
-    assert made.startswith(pdf)
-    table = int(re.findall(rb"startxref\n(\d+)", made)[-1])
-    assert made[table : table + 4] == b"xref"
-    place = int(re.search(rb"3 1\n(\d{10}) 00000 n ", made[table:])[1])
-    assert made[place : place + 7] == b"3 0 obj"
-    assert b"/Size 4\n/Root 2 0 R\n/Info 3 0 R\n/Prev %d>>" % pdf.index(b"xref") in made
-    found = dict(re.findall(rb"/(\S+) <FEFF([0-9A-F]*)>", made))
-    said = {name.decode(): bytes.fromhex(value.decode()).decode("utf-16-be") for name, value in found.items()}
-    assert said == {"Title": "κ – Measures", "Data#20set": "(a)"}
-    once = with_info(a_pdf(), {"Title": "first"})
-    twice = with_info(once, {"Title": "second"})
-    assert b"/Info 4 0 R\n/Prev %d" % int(re.findall(rb"startxref\n(\d+)", once)[-1]) in twice
 
 
 def test_a_legend_with_starred_names_says_what_a_star_is(monkeypatch):
