@@ -1,40 +1,15 @@
-"""The list of data sets on the Data page, and two folded boxes of forms: to get more of them, and to change one."""
+"""Two folded boxes of forms on the Data page: to get more data sets, and to change one."""
 
 import streamlit as st
 
 from pages.data import manage
 from pages.data.forms import form, published, split, synthetic, texts, upload, vectorizer
-from pages.shared import actions, addresses, fields, format, fragments, jobs, sections
-from pages.shared.workspaces import dataset_list, workspace
+from pages.shared import actions, addresses, format, fragments, jobs, sections
+from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
 OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a form was last busy, by form
 _SEEN = "data.boxes"  # key of st.session_state: of each box whether a form was in use, and whether it has been drawn
-
-
-def dataset(fingerprint) -> None:
-    """Show the list of data sets."""
-    opened = workspace.get("known")
-    wanted = workspace.get("wanted") if jobs.active("prepare") else None
-    own = {fp: dataset_list.catalog_name(entry) if entry["source"] == "catalog" else fp for fp, entry in opened.items()}
-    keys = {fp: f"{entry['source']} {own[fp]}" for fp, entry in opened.items()}
-    names = [entry.name for entry in datasets.catalog() if not entry.published]
-    names += [wanted] if wanted in {entry.name for entry in datasets.catalog()} else []
-    titles = {f"catalog {name}": f"{name} ({dataset_list.of_catalog(name)})" for name in names}
-    titles |= {keys[fp]: f"{entry['name']} ({dataset_list.where_from(entry)})" for fp, entry in opened.items()}
-    current = f"catalog {wanted}" if wanted in names else keys.get(fingerprint)
-    look = {"index": None if current is None else 0, "placeholder": "Choose a data set", "width": 400}
-    about = "Data sets that you upload are seen only by people who have this page's full address."
-    fields.pick("Data set", titles, "data.choice", current, _choose, help=about, **look)
-
-
-def _choose(option: str | None):
-    """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
-    source, _, name = (option or "").partition(" ")
-    if source == "catalog":
-        published.use(name)
-    elif name in workspace.get("known"):
-        dataset_list.use_dataset(name)
 
 
 def add(fingerprint) -> None:
@@ -84,19 +59,13 @@ def change(data, fingerprint, used: dict | None) -> None:
         _box("change", "Change or compare data sets", forms)
 
 
-def in_use(fingerprint: str | None) -> dict | None:
-    """Return the workspace's record of the data set in use; None without one."""
-    unlisted = {"name": "uploaded data", "source": "upload", "notes": []}
-    return None if fingerprint is None else workspace.get("known").get(fingerprint, unlisted)
-
-
 def nothing_yet() -> None:
     """Say that no data set is in use, or that one is made ready."""
     if jobs.active("prepare"):
         wanted = format.plain(workspace.get("wanted") or "The data set")
         st.markdown(f"**{wanted}** is being made ready, once. You can upload your own data meanwhile.")
     else:
-        st.markdown("No data set is in use. Choose one, or upload your own data.")
+        st.markdown("No data set is in use. Choose one in the sidebar, or upload your own data.")
     preparing()
 
 

@@ -1,7 +1,7 @@
 """The Data page: what is in the data set, and which one is in use.
 
 answer.py has the panel of a first visit, the first sentence and the cards, sizes.py the curve. choose.py has the
-list of data sets, the ways to get more, and the forms that change one; manage.py compares, renames, converts and
+ways to get more data sets, and the forms that change one; manage.py compares, renames, converts and
 removes them, forms/ makes them. Each section is a file, and statistics.py computes what they need.
 """
 
@@ -9,13 +9,12 @@ import streamlit as st
 
 from pages.data import answer, choose, labels, problems, rows, sizes, statistics
 from pages.shared import door, format, sections
+from pages.shared.workspaces import workspace
 
 
 def draw(ready) -> None:
     data, fingerprint, name = ready.data, ready.fingerprint, format.file_name(ready.name)
-    used = choose.in_use(fingerprint)
-    with ready.head.container(horizontal=True, horizontal_alignment="right"):
-        choose.dataset(fingerprint)
+    used = workspace.get("known").get(fingerprint)
     # Always the same boxes, so that a form that is being filled stays open when the data set is ready.
     adding, above, controls, below = st.container(), st.container(), st.container(), st.container()
     with adding:

@@ -109,32 +109,36 @@ def show_jobs(place) -> None:
 def _dataset():
     st.caption("Data set in use")
     fingerprint = workspace.get("dataset")
-    if fingerprint is None:
-        wanted = workspace.get("wanted")
-        st.caption(f"{wanted} is being prepared." if wanted else "None yet: choose one on the Data page.")
-        return
-    try:
-        data = cached.dataset(fingerprint)
-    except store.DamagedUploadError:
-        _damaged(fingerprint)
-        return
-    except KeyError as error:
-        _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
-        return
-    names = {key: entry["name"] for key, entry in workspace.get("known").items()}
-    names = {fingerprint: data.name} | names
-    if len(names) == 1:
-        st.markdown(format.bold(names[fingerprint]))
-    else:
-        about = {"label_visibility": "collapsed"}
-        fields.pick("Data set in use", names, "sidebar.dataset", fingerprint, dataset_list.use_dataset, **about)
-    st.caption(
-        f"{data.n_train:,} training and {data.n_test:,} test rows, "
-        f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
-    )
+    data = None if fingerprint is None else _read(fingerprint)
+    known = workspace.get("known")
+    names = {key: entry["name"] for key, entry in known.items()}
+    if not any(map(dataset_list.is_default, known.values())):
+        names[DEFAULT_DATASET] = DEFAULT_DATASET
+    about = {"label_visibility": "collapsed", "placeholder": "Choose a data set"}
+    shown = workspace.get("dataset")  # another one, or none, if that cannot be read
+    index = None if shown is None else 0
+    fields.pick("Data set in use", names, "sidebar.dataset", shown, tasks.use, index=index, **about)
+    if data is not None:
+        st.caption(
+            f"{data.n_train:,} training and {data.n_test:,} test rows, "
+            f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}"
+        )
+    elif wanted := workspace.get("wanted"):
+        st.caption(f"{format.plain(wanted)} is being prepared.")
     if not workspace.read_only() and st.button("Add data", key="sidebar.add", icon=":material/add:", type="tertiary"):
         st.session_state[addresses.ADDING] = True
         address_fields.switch(addresses.page("Data"))
+
+
+def _read(fingerprint):
+    """Return a data set; None, with a message, if it cannot be read."""
+    try:
+        return cached.dataset(fingerprint)
+    except store.DamagedUploadError:
+        _damaged(fingerprint)
+    except KeyError as error:
+        _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
+    return None
 
 
 def _damaged(fingerprint):

@@ -13,6 +13,7 @@ import streamlit as st
 from pages.shared import actions, cached, format, jobs
 from pages.shared.process import job_queue, room
 from pages.shared.workspaces import dataset_list, result_list, workspace
+from pages.shared.workspaces.dataset_list import catalog_name
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import task_files
@@ -224,6 +225,20 @@ def _about(task):
 def dataset_name(fingerprint: str) -> str | None:
     """Return this workspace's name of a data set; None for an unknown one."""
     return workspace.get("known").get(fingerprint, {}).get("name")
+
+
+def use(name: str) -> None:
+    """Put a data set in use, given by its fingerprint or its name in the catalog; one that is not there is made."""
+    known = workspace.get("known")
+    own = (key for key, entry in known.items() if entry["source"] == "catalog" and catalog_name(entry) == name)
+    fingerprint = name if name in known else next(own, None)
+    if fingerprint is not None:
+        dataset_list.use_dataset(fingerprint)
+    elif not workspace.refuse_change():
+        for record, _ in jobs.failed("prepare", name=name):
+            jobs.dismiss(record["id"])
+        workspace.update(wanted=name)  # the next run of the script starts on it
+        prepare(name)
 
 
 def prepare(name: str) -> None:

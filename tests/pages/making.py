@@ -85,6 +85,12 @@ def use(session, data):
     return fingerprint
 
 
+def use_listed(page, name):
+    """Choose a data set of the workspace by its name, in the sidebar."""
+    known = page.at.session_state["workspace.snapshot"]["known"]
+    return page.set("sidebar.dataset", next(key for key, entry in known.items() if entry["name"] == name))
+
+
 def add(session, kind, record, data):
     """Let a workspace list a result, and use its data set."""
     use(session, data)

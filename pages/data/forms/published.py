@@ -33,7 +33,7 @@ def _fields() -> form.Request:
     _about(offered[name])
     state, task = state_of(name), experiment.task("prepare", {}, {"name": name})
     label, waits = OFFERS[state].format(name), state in ("in use", "being made ready")
-    return form.Request(task, start=lambda: use(name), button=label, waits=waits)
+    return form.Request(task, start=lambda: tasks.use(name), button=label, waits=waits)
 
 
 FORM = form.Form("known", "prepare", "Download", "The data set could not be made ready:", _fields)
@@ -83,20 +83,6 @@ def state_of(name) -> str:
     if mine or experiment.task("prepare", {}, {"name": name}).exists():
         return "ready"
     return "file is here" if downloaded.files(entries()[name]) else "to download"
-
-
-def use(name) -> None:
-    """Put a data set of the catalog in use, or have it prepared first; called by buttons and lists."""
-    for fingerprint, entry in workspace.get("known").items():
-        if entry["source"] == "catalog" and dataset_list.catalog_name(entry) == name:
-            dataset_list.use_dataset(fingerprint)
-            return
-    if workspace.refuse_change():
-        return
-    for record, _ in jobs.failed("prepare", name=name):
-        jobs.dismiss(record["id"])
-    workspace.update(wanted=name)  # the next run of the script starts on it
-    tasks.prepare(name)
 
 
 def is_published(record) -> bool:

@@ -100,13 +100,9 @@ def leave_dataset(fingerprint: str) -> None:
 def where_from(entry: dict) -> str:
     """Return where a data set comes from, given as in the workspace's "known": ``uploaded here``."""
     if entry["source"] == "catalog":
-        return of_catalog(catalog_name(entry))
+        published = {one.name for one in datasets.catalog() if one.published}
+        return DOWNLOADED if catalog_name(entry) in published else WITH_XMLCORE
     return OWN.get(entry["source"], entry["source"])
-
-
-def of_catalog(name: str) -> str:
-    """Return where a data set of the catalog comes from, given by its name there."""
-    return DOWNLOADED if any(entry.published for entry in datasets.catalog() if entry.name == name) else WITH_XMLCORE
 
 
 # Kinds of tasks, with the source of what they make.

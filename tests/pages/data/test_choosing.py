@@ -48,7 +48,7 @@ def test_a_search_stays_with_its_data_set(ready):
     making.use(ready, making.word_data())
     ready.run()
     assert len(labels()) == 8 and len(ready.frame("row", "labels")) == 120
-    ready.set("data.choice", "catalog api-docs")
+    making.use_listed(ready, "api-docs")
     assert labels() == ["topic *3*"]
 
 
@@ -65,9 +65,9 @@ def test_an_upload_is_used_and_not_seen_by_another_session(ready, session):
     assert not next(box for box in page.at.expander if box.label == "Add a data set").proto.expanded
     stranger = session()
     for visitor, sees in ((ready, True), (stranger, False)):
-        assert any("mine" in name for name in visitor.at.selectbox(key="data.choice").options) == sees
+        assert any("mine" in name for name in visitor.at.selectbox(key="sidebar.dataset").options) == sees
     assert stranger.token != ready.token and stranger.metrics()["Training rows"] == "60"
-    assert ready.set("data.choice", "catalog api-docs").metrics()["Training rows"] == "60"
+    assert making.use_listed(ready, "api-docs").metrics()["Training rows"] == "60"
 
 
 def test_no_data_set_says_what_to_do(session, small_catalog):
@@ -85,7 +85,7 @@ def test_no_data_set_says_what_to_do(session, small_catalog):
     stop = next(b for b in page.at.button if b.label == "Stop" and "main" in b.key)
     stop.click()
     page.run().until(lambda s: "No data set is in use" in s.text())
-    assert page.run().at.selectbox(key="data.choice").value is None  # it does not start again by itself
+    assert page.run().at.selectbox(key="sidebar.dataset").value is None  # it does not start again by itself
     assert "no data set in use" in page.go("train").text()
     hold.set()
 

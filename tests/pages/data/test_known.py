@@ -65,7 +65,6 @@ def test_a_published_data_set_is_downloaded_once(ready, sources, packed, session
     with serving({"/set.zip": File(packed)}) as address:
         sources({"bibtex": f"{address}/set.zip"})
         page = choose(ready, "bibtex").press("known.make").until(lambda s: "**bibtex**: 80 rows" in s.text())
-    assert page.at.selectbox(key="data.choice").value == "catalog bibtex"
     assert "Downloaded from" in page.text() and "7,395 rows, read are 80" in page.text()
     assert button(page, "known.make").label == "In use"
     assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
@@ -112,7 +111,6 @@ def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
     assert "1,000 features and 20 labels" in ready.set("made.noise", 50).text()
     page = ready.press("made.make").until(lambda s: "noise 50 %**: 250 rows" in s.text())
     assert "feature_noise=0.5" in page.text()
-    assert any("(made here)" in option for option in page.at.selectbox(key="data.choice").options)
     for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
         assert ready.set("made.shape", shape).at.slider(key=f"made.tail.{shape}").value == tail
 

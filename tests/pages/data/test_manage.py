@@ -9,7 +9,7 @@ import pytest
 from pages.data import manage, problems
 from pages.data.forms import upload as upload_form
 from pages.shared import addresses
-from tests.pages.making import train, use
+from tests.pages.making import train, use, use_listed
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
 from xmlcore.system import data_root
@@ -70,9 +70,8 @@ def test_a_data_set_is_renamed_and_keeps_its_results(two):
     two.set(f"manage.name.{fingerprint}.Fruit", "api-docs").press("manage.rename")
     assert known(two)[fingerprint]["name"] == "api-docs (2)"
     used = next(fp for fp, entry in known(two).items() if entry["source"] == "catalog")
-    two.set("data.choice", "catalog api-docs").set(f"manage.name.{used}.api-docs", "Functions").press("manage.rename")
-    choice = two.at.selectbox(key="data.choice")
-    assert "**Functions**: 80 rows" in two.text() and choice.value == "catalog api-docs"
+    use_listed(two, "api-docs").set(f"manage.name.{used}.api-docs", "Functions").press("manage.rename")
+    assert "**Functions**: 80 rows" in two.text() and two.at.selectbox(key="sidebar.dataset").value == used
 
 
 def test_a_data_set_is_written_to_a_file_that_reads_back(two):
@@ -139,6 +138,6 @@ def test_who_only_looks_sees_no_forms_and_no_folders(ready, session):
     looking = session(ready.look_only())
     assert str(data_root()) not in looking.text() and str(data_root()) in ready.text()
     assert ready.at.get("file_uploader") and not looking.at.get("file_uploader")
-    assert "data.choice" in {box.key for box in looking.at.selectbox}
+    assert "sidebar.dataset" in {box.key for box in looking.at.selectbox}
     assert not {b.key for b in looking.at.button} & {"upload.make", "known.make"}
     assert all(b.disabled for b in looking.at.button if b.key in ("manage.rename", "manage.remove", "resplit.make"))

@@ -14,7 +14,7 @@ from pages.data.forms import form
 from pages.data.forms import split as split_form
 from pages.shared import style
 from pages.shared.workspaces import dataset_list, workspace
-from tests.pages.making import use
+from tests.pages.making import use, use_listed
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, figures, store
 from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine, splits
@@ -121,7 +121,7 @@ def test_a_stratified_split_is_a_second_data_set(ready):
     assert "stratified 20 %**: 80 rows" in said and "stratification with seed 0" in said
     first = ready.at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in first["known"].values()] == ["api-docs", "api-docs, stratified 20 %"]
-    ready.set("data.choice", "catalog api-docs")
+    use_listed(ready, "api-docs")
     name = next(field.key for field in ready.at.text_input if (field.key or "").startswith("resplit.name"))
     ready.set(name, "another name").make("resplit.make")
     assert "is split in the same way" in ready.text()
