@@ -106,7 +106,7 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
 def _differences(keys, names, choice, file_name, compared) -> None:
     measures = of_runs.tested(choice)
     charts.show_figure(
-        of_runs.differences_figure(keys, measures, of_runs.styles(compared)),
+        of_runs.differences_figure(keys, measures, compared),
         of_runs.named(of_runs.drawn_tests(keys, measures), names),
         f"{file_name}-differences",
         OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, measures))),

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.compare import settings as settings_part
 from pages.shared import cached, door, fields, format, sweeping
-from pages.shared.results import decided, results, run_changes, run_names
+from pages.shared.results import decided, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
 from xmlcore.experiment import kept_runs
@@ -107,8 +107,8 @@ def every_of(runs: list, known: dict, widgets: dict) -> Listed:
         (
             record.get("name") or record["model"],
             bool(record.get("name")),
-            ", ".join(run_changes.tags(record)),
-            run_changes.note(record),
+            ", ".join(record.get("tags", ())),
+            record.get("note", ""),
             bool(record.get("archived")),
             record["created"],
             stars[record["key"]],

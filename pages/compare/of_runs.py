@@ -1,7 +1,5 @@
 """Comparisons of the predictions of several results; each answer is kept for all sessions."""
 
-from collections import OrderedDict
-
 import pandas as pd
 
 from pages.compare import listed
@@ -10,9 +8,6 @@ from pages.shared.results import results
 from xmlcore import experiment, figures, store
 from xmlcore.experiment import side_by_side
 
-# Why results could not be read, by key. Reading a damaged result marks it as such, so only the first reason tells more.
-_reasons = OrderedDict()
-MOST_REASONS = 1000  # reasons kept; the oldest are forgotten
 HEIGHT = 380  # of the first figures, in pixels
 NAME = 40  # letters of a name in a title
 HEAD, HEADS = 20, 80  # letters of a name above a column at least, and of all of them where there is room
@@ -44,12 +39,9 @@ def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
                 cached.dataset(fingerprint)
                 datasets.add(fingerprint)
         except (store.StoreError, OSError) as error:
-            unreadable[key] = _reasons.setdefault(key, str(error))
-            while len(_reasons) > MOST_REASONS:
-                _reasons.popitem(last=False)
-            continue
-        _reasons.pop(key, None)
-        found.append(key)
+            unreadable[key] = str(error)
+        else:
+            found.append(key)
     return found, unreadable
 
 
@@ -79,14 +71,6 @@ def intervals(keys: list[str], measure: str, further=()) -> pd.DataFrame:
     """Return ``low`` and ``high`` of a measure such as ``P@1`` by the keys of results; empty where it has none."""
     frame, (name, _, k) = measures(keys, further), measure.rpartition("@")
     return frame[(frame["measure"] == f"{name}@k") & (frame["k"].astype(str) == k)].set_index("run")[["low", "high"]]
-
-
-@cached.shared()
-def measures_figure(keys: tuple, further: tuple, styles: tuple):
-    """Draw the measures of results; ``styles`` has the lines of :func:`styled`."""
-    compared = _styled(styles)
-    frame = named(measures(keys, further), dict(zip(keys, compared["run"])))
-    return figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared)
 
 
 @cached.shared("Comparing results")
@@ -120,10 +104,8 @@ def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
     return frame[frame["measure"].isin(side_by_side.drawn_measures(frame))]
 
 
-@cached.shared()
-def differences_figure(keys: tuple, measures: tuple, styles: tuple):
-    """Draw how results differ from the first; ``styles`` has the lines of :func:`styled`."""
-    compared = _styled(styles)
+def differences_figure(keys: tuple, measures: tuple, compared):
+    """Draw how results differ from the first; ``compared`` has the lines of :func:`styled`."""
     frame = named(drawn_tests(keys, measures), dict(zip(keys, compared["run"])))
     (first,) = figures.cut_apart([compared["run"].iloc[0]], NAME).values()
     return figures.differences(frame, f"Better or worse than {first}", compared).update_layout(height=HEIGHT)
@@ -133,12 +115,3 @@ def styled(lines) -> pd.DataFrame:
     """Return ``run`` (title), ``model`` and ``place`` of lines, by which figures give colours and marks."""
     models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
     return pd.DataFrame({"run": lines["title"], "model": models, "place": lines["place"]}, index=lines.index)
-
-
-def styles(compared) -> tuple:
-    """Return the lines of :func:`styled` as a key."""
-    return tuple(compared[["run", "model", "place"]].itertuples(index=False, name=None))
-
-
-def _styled(styles) -> pd.DataFrame:
-    return pd.DataFrame(styles, columns=["run", "model", "place"])

@@ -83,7 +83,7 @@ def show(key: str, every) -> None:
         _measures(line)
         st.subheader("Where it comes from")
         columns = {"what": tables.text("Item", 190), "value": tables.text("Value", 260)}
-        tables.show(_facts(_origin(line, record), "what"), "compare.one.facts", columns, most=600)
+        tables.show(_facts(_origin(line, record), "what"), "compare.one.facts", columns, height="content")
     run = results.run(record)
     if run is None:
         jobs.watch(jobs.active(key=record["key"]))

@@ -115,7 +115,6 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
             "bucket": tables.text("Bucket", 65),
         },
         signs={"difference": "{:+.1f}"},
-        most=360,
     )
     st.caption(
         f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences times "
@@ -158,7 +157,6 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         f"compare.rows.{a[:6]}.{b[:6]}.{k}",
         columns,
         first=("text" if "text" in drawn else "name", "row", "labels", "first", "second"),
-        most=360,
         on_select="rerun",
         selection_mode="single-row",
     )
@@ -183,7 +181,7 @@ def _one_row(data, runs, row, k) -> None:
             predictions.show(data, run, row, k, key=f"compare.row.{number}")
     features = tables.features(data, data.X_test, row)
     if not features.empty:
-        tables.show_features(features, key="compare.row.features", most=220)
+        tables.show_features(features, key="compare.row.features")
 
 
 def _predicted(data, ranking, row, k) -> tuple[str, ...]:

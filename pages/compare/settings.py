@@ -89,7 +89,6 @@ def across(lines, measure: str) -> None:
         "compare.across",
         {"dataset": tables.text("Data set", 130)}
         | {name: tables.number(head, 130, "%.2f", format.plain(name)) for name, head in heads.items()},
-        most=300,
     )
     left_out = lines["fingerprint"].nunique() - len(frame)
     st.caption(

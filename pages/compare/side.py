@@ -147,7 +147,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "compare.measures",
         {MEASURE: tables.text("%", 95, pinned=True)}
         | {name: tables.text(head, None, format.plain(name)) for name, head in heads.items()},
-        most=580,
+        height="content",
         best=best,
         column_order=list(shown),  # all that are ticked
     )
@@ -158,7 +158,7 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "A table with booktabs, with intervals",
     )
     charts.show_figure(
-        of_runs.measures_figure(keys, further, of_runs.styles(compared)),
+        figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared),
         frame,
         f"{file_name}-measures",
         "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "

@@ -65,7 +65,6 @@ def show(lines, choice, frame, compared) -> None:
         drawn,
         key,
         columns,
-        most=420,
         on_select=remember,
         selection_mode="multi-row",
         column_order=_order(columns, choice),

@@ -17,9 +17,6 @@ def add(fingerprint) -> None:
     if actions.refused():
         return
     for read in (upload.FORM, texts.FORM):
-        if (lost := read.chosen.lost()) and not jobs.active(read.kind):
-            names = format.plain(", ".join(lost))
-            st.toast(f"Chosen before this page was loaded, and not read: {names}. Choose again.", duration="long")
         if read.chosen.empty_when_read():  # before the box is drawn, which is folded then
             sections.scroll_to("[data-testid=stMainBlockContainer]")
     forms = {

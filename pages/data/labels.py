@@ -77,7 +77,7 @@ def show(data, labels, examination, name) -> None:
 
 def _ticked(frame, key: str, columns: dict) -> int | None:
     """Show a table, and return which of its lines is ticked."""
-    event = tables.show(frame, key, columns, most=320, on_select="rerun", selection_mode="single-row")
+    event = tables.show(frame, key, columns, on_select="rerun", selection_mode="single-row")
     return next((line for line in event.selection.rows if line < len(frame)), None)
 
 
@@ -161,7 +161,6 @@ def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
             "labels": tables.text("Labels", 390),
             "features": tables.number("Features", 75, "%d"),
         },
-        most=300,
     )
     test = int((every["part"] == "test").sum())
     st.caption(f"{format.showing(len(shown), len(every), 'row')}, {test:,} of them for the test.")
@@ -276,6 +275,6 @@ def _pair_table(data, title, frame, of, file):
         st.caption("No such pairs.")
         return
     named = _named(data, frame)
-    tables.show(named, f"together.{title}", PAIR_COLUMNS, signs={"phi": "{:.2f}"}, most=320)
+    tables.show(named, f"together.{title}", PAIR_COLUMNS, signs={"phi": "{:.2f}"})
     st.caption(f"{format.showing(len(named), of, 'pair')}, strongest first. The CSV also has the lift.")
     charts.csv_button("Pairs, CSV", named, file, "These pairs, with the rows of each label", key=title)

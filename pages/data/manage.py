@@ -77,7 +77,7 @@ def compare(opened: dict, used) -> None:
         "From": tables.text("From", 250),
         "On disk": tables.text("On disk", 80),
     }
-    tables.show(pd.DataFrame(lines), "manage.list", columns, most=320)
+    tables.show(pd.DataFrame(lines), "manage.list", columns)
     _statistics(opened)
 
 
@@ -108,7 +108,7 @@ def _statistics(opened):
         frame[name] = ["–" if summary.get(key) is None else WRITERS[kind](summary[key])
                        for key, (_, kind) in STATISTICS.items()]  # fmt: skip
     columns = {"Statistic": tables.text("Statistic", 230, pinned=True)}
-    tables.show(frame, "manage.compare", columns | {name: tables.text(name, 110) for name in values}, most=600)
+    tables.show(frame, "manage.compare", columns | {name: tables.text(name, 110) for name in values}, height="content")
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
     about = "The numbers of this table in full precision"
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)

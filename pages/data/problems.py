@@ -107,7 +107,6 @@ def _rows(data, duplicates, name):
             "name": tables.text("Name", 450),
             "labels": tables.text("Labels", 290),
         },
-        most=250,
     )
     st.caption(f"{format.showing(len(shown), len(duplicates), 'row')}, largest group first.")
     about = "Every row that is equal to another, by group"
@@ -167,7 +166,6 @@ def _table(noun, frame, name_of, name):
             "rows_test": tables.number("Test rows", 70, "localized", "Test rows that have it."),
         },
         signs={"difference": "{:+.3f}"},
-        most=250,
     )
     st.caption(f"{format.showing(len(shown), len(tested), f'compared {noun}')}, largest difference first.")
     about = f"Every {noun} that occurs, with its means and the test"

@@ -7,7 +7,7 @@ from pages.shared import fields, format, selectors, tables
 from pages.shared.rows import row_text
 from pages.shared.view import look, now
 
-SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
+SHOWN_ROWS = 200  # most rows in the table
 
 
 def show(data, fingerprint) -> None:
@@ -45,7 +45,6 @@ def show(data, fingerprint) -> None:
                 "row": tables.number("Row", 60, "%d"),
                 "features": tables.number("Features", 70, "%d"),
             },
-            most=ROWS_HEIGHT,
             on_select=lambda: _select_row(part, key, listed),
             selection_mode="single-row",
             first=("text" if "text" in frame else "name", "labels", "row", "features"),
@@ -84,7 +83,7 @@ def _one_row(data, X, Y, names, part, row):
     if frame.empty:
         st.caption("This row has no features.")
         return
-    tables.show_features(frame, key="rows.features", most=300)
+    tables.show_features(frame, key="rows.features")
 
 
 def _look_at_random_row(fingerprint, part, rows, shown):

@@ -29,7 +29,7 @@ def show(described, examination, fingerprint, name) -> None:
     for column, (title, help) in SPREAD.items():
         form = "localized" if (numbers[column] % 1 == 0).all() else "%.1f"
         columns[column] = tables.number(title, 70, form, help)
-    tables.show(numbers, "sizes.table", columns, most=300)
+    tables.show(numbers, "sizes.table", columns)
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     tables.cards(
         [

@@ -147,7 +147,7 @@ def path(view) -> None:
         _figure(view, nodes)
     shown, config, signs = label_trees.table(nodes, view.kind in explaining.PERCENT)
     with right:
-        tables.show(shown, "explain.path.table", config, signs=signs, most=380)
+        tables.show(shown, "explain.path.table", config, signs=signs)
         st.caption(f"{format.count(len(shown), 'node')} on the way to the label.")
 
 

@@ -42,7 +42,7 @@ def show() -> None:
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, took[line], sweeps.get(line)) for line, own in shown.items()])
-    tables.show(frame, "jobs.table", COLUMNS, signs=UNITS, most=390)
+    tables.show(frame, "jobs.table", COLUMNS, signs=UNITS)
     counted = format.showing(len(shown), len(lines), "job")
     st.caption(f"{counted} of the last 30 days, the newest first; {format.duration(sum(took.values()))} of work.")
     by_id = {job.id: (title, job) for title, job in pairs if _line(job) in shown}

@@ -104,7 +104,6 @@ def _table(predictor, predicted, by, look, row) -> int:
         "predict.listed",
         columns,
         first=("row", "sure", "first", "text", "predicted"),
-        most=250,
         **tables.on_tick("predict.listed", rows, look),
         **tables.ticked(np.flatnonzero(rows == row).tolist()),
     )

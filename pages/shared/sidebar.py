@@ -156,7 +156,7 @@ def _gone(fingerprint, damaged):
     entry = workspace.get("known").get(fingerprint, {})
     from_catalog = entry.get("source") == "catalog"
     wanted = dataset_list.catalog_name(entry) if from_catalog else DEFAULT_DATASET
-    dataset_list.forget_dataset(fingerprint, wanted=wanted)
+    dataset_list.leave_dataset(fingerprint, wanted, forget=True)
     why = "was damaged" if damaged else "is gone (was the cache deleted?)"
     then = "It is being made again." if from_catalog else "Upload it again on the Data page."
     st.caption(f"The stored data set {why}. {then}")

@@ -17,7 +17,6 @@ from pages.storage import owned
 from xmlcore import experiment, figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
-HEIGHT = 420  # pixels of the table
 LISTED = 8  # titles that the question before a deletion lists
 REMOVALS = 3  # lines on what was removed to make room
 
@@ -80,7 +79,6 @@ def _table(lines, own, inventory, fields):
             "created": tables.moments("Made"),
         },
         first=("mb", "title", "kind", "used", "source", "users", "pinned"),
-        most=HEIGHT,
         on_select="rerun",
         selection_mode="multi-row",
     )

@@ -55,23 +55,6 @@ class ChosenFiles:
         if field in self.fields:  # what was wrong with other files is not shown any more
             for record, _ in jobs.failed(self.kind):
                 jobs.dismiss(record["id"])
-        self._remember()
-
-    def _remember(self) -> None:
-        """Note in the workspace which files are chosen and not read, for :meth:`lost`."""
-        files = [self.chosen()[field].name for field in self.fields if self.chosen().get(field)]
-        workspace.remember(f"{self.form}.unread", [reconnected.session(), *files])
-
-    def lost(self) -> list[str]:
-        """Return the names of files that were chosen in an earlier session, which is over, and not read, once."""
-        found = workspace.get("widgets").get(f"{self.form}.unread")
-        session, *names = found if isinstance(found, list) and found else [""]
-        first = self._before not in st.session_state
-        self.chosen()
-        if not first or not names or reconnected.is_open(session):
-            return []
-        self._remember()
-        return [str(name) for name in names]
 
     def uploader(self, field: str, label: str, help: str):
         """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
@@ -111,7 +94,6 @@ class ChosenFiles:
         """Make new, empty widgets."""
         ids = self.ids()
         st.session_state[self._before] = {}
-        self._remember()
         reconnected.empty(self._round, ids)
 
 

@@ -10,7 +10,6 @@ from xmlcore import datasets, experiment
 from xmlcore.datasets.registry import downloaded
 
 FIRST = "eurlex-4k"  # what is shown on a first visit
-TABLE_HEIGHT = 320  # pixels
 BY_HAND = "Without a network, or if the download fails"
 OFFERS = {  # texts of the button that gets a data set, by how far it is
     "in use": "In use",
@@ -148,5 +147,4 @@ def _table(offered):
             "State": st.column_config.TextColumn(width=95),
             "From": st.column_config.TextColumn(width=190),
         },
-        height=tables.height(len(frame), TABLE_HEIGHT),
     )

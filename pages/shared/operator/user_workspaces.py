@@ -78,10 +78,5 @@ def remember(user: str, token: str) -> None:
 
 
 def _read(user) -> dict:
-    """Return when each workspace of a user was opened; damaged ones are left out."""
-    opened = database().get(TABLE, user, {})
-    return {
-        token: float(when)
-        for token, when in (opened.items() if isinstance(opened, dict) else ())
-        if stored.TOKEN.fullmatch(token) and isinstance(when, int | float)
-    }
+    """Return when each workspace of a user was opened."""
+    return database().get(TABLE, user, {})

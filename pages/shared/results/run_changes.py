@@ -38,7 +38,7 @@ def tags_button(records: list, page: str) -> None:
     with st.popover("Tags and note", icon=":material/sell:", type="tertiary", **actions.refusal()):
         st.text_input(
             f"Tags of {of}",
-            value=", ".join(tags(first)),
+            value=", ".join(first.get("tags", ())),
             key=tags_key,
             placeholder="final, ablation",
             on_change=lambda: result_list.set_fields(records, tags=read_tags(st.session_state[tags_key])),
@@ -46,7 +46,7 @@ def tags_button(records: list, page: str) -> None:
         )
         st.text_area(
             f"Note on {of}",
-            value=note(first),
+            value=first.get("note", ""),
             max_chars=LONGEST_NOTE,
             key=note_key,
             on_change=lambda: result_list.set_fields(records, note=st.session_state[note_key].strip()),
@@ -79,15 +79,6 @@ def delete_button(records: list, page: str) -> None:
             f"Remove {noun} from this workspace? Training with the same settings{of_files} brings {again} back."
         )
         actions.button(f"Delete {noun}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
-
-
-def tags(record: dict) -> list[str]:
-    return list(record.get("tags", ()))
-
-
-def note(record: dict) -> str:
-    """Return the note on a result; empty if there is none."""
-    return record.get("note", "")
 
 
 def read_tags(text: str) -> list[str]:

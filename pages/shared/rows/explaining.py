@@ -326,4 +326,4 @@ def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "
     with st.expander(f"The {format.count(len(words), 'known word')} as a table"):
         columns = {"word": tables.text("Word"), "times": tables.number("Times")}
         columns |= {"contribution": tables.number("Contribution", help=f"To {UNITS[kind]}")}
-        tables.show(words, f"words {title}", columns, signs={"contribution": format.signed}, most=320)
+        tables.show(words, f"words {title}", columns, signs={"contribution": format.signed})

@@ -13,7 +13,6 @@ from pages.shared.rows import explaining
 from xmlcore import explain
 
 LISTED = 50  # most features found by a search that are offered
-MOST_NAMED = 6  # labels in the sentence on what has moved
 MOST_EDITS = 60  # changes of a row in an address at most
 _ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
 
@@ -226,7 +225,7 @@ def show_moved(names, model, before, after, k: int, key: str) -> str | None:
     ids, kind = labels["label"].to_numpy(), scored[0].scale
     labels = labels.assign(before=scored[0].of(ids), after=scored[1].of(ids))
     shown = [names.label_name(int(j)) for j in labels["label"]]
-    st.markdown(moved(labels, shown, kind, k))
+    st.markdown(moved(labels, shown, kind))
     score, comma, unit = explaining.COLUMN[kind].partition(",")
     frame = pd.DataFrame(
         {
@@ -253,24 +252,10 @@ def show_moved(names, model, before, after, k: int, key: str) -> str | None:
     return kind
 
 
-def moved(labels, names, kind: str, k: int) -> str:
-    """Return which labels come, go or change their rank, and which score moves most; for Markdown."""
-    parts = []
-    for name, line in zip(names, labels.itertuples()):
-        was, now = line.rank_before, line.rank_after
-        label = format.bold(name)
-        if pd.isna(was):
-            parts.append(f"{label} is newly ranked {format.ordinal(now)}")
-        elif pd.isna(now):
-            parts.append(f"{label} is no longer among the first {k}")
-        elif was != now:
-            parts.append(f"{label} goes from {format.ordinal(was)} to {format.ordinal(now)}")
-    if len(parts) > MOST_NAMED + 1:
-        more = len(parts) - MOST_NAMED
-        parts = [*parts[:MOST_NAMED], f"{more:,} more labels move, which the table has"]
+def moved(labels, names, kind: str) -> str:
+    """Return how many labels come, go or change their rank, and which score moves most; for Markdown."""
     i = int(np.argmax((labels["after"] - labels["before"]).abs().fillna(0.0).to_numpy()))
     before, after = (explaining.score(kind, labels[way].iloc[i]) for way in ("before", "after"))
-    if before == after:
-        return f"{format.listed(parts)}." if parts else "No rank changes, and no score changes enough to be seen."
-    ranks = format.listed(parts) if parts else "No rank changes"
-    return f"{ranks}. {format.bold(names[i])} moves most, from {before} to {after}."
+    n_ranks = int((labels["rank_before"].fillna(0) != labels["rank_after"].fillna(0)).sum())
+    ranks = f"{format.count(n_ranks, 'label')} changed in rank." if n_ranks else "No rank changes."
+    return ranks if before == after else f"{ranks} {format.bold(names[i])} moves most, from {before} to {after}."

@@ -31,11 +31,6 @@ def session() -> str:
     return get_script_run_ctx().session_id
 
 
-def is_open(session: str) -> bool:
-    """Return whether a browser's tab has this session now."""
-    return runtime.exists() and runtime.get_instance().is_active_session(session)
-
-
 def number(key: str) -> int:
     """Return the number that the keys of fields for files have now, kept in ``st.session_state[key]``."""
     # :func:`empty` raises it. In a session that follows a lost one it begins with another number, so

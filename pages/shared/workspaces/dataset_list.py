@@ -75,24 +75,14 @@ def use_dataset(fingerprint: str) -> None:
     workspace.update(dataset=fingerprint, wanted=None)
 
 
-def forget_dataset(fingerprint: str, wanted: str) -> None:
-    """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
-
-    def drop(data):
-        data["known"].pop(fingerprint, None)
-        if data["dataset"] == fingerprint:
-            data["dataset"] = None
-            data["wanted"] = wanted
-
-    workspace.update(drop)
-
-
-def leave_dataset(fingerprint: str) -> None:
-    """Take a data set out of use; it stays listed, and one of the catalog is prepared and used next."""
+def leave_dataset(fingerprint: str, wanted: str = DEFAULT_DATASET, *, forget: bool = False) -> None:
+    """Take a data set out of use, and off the list; ``wanted``, one of the catalog, is prepared and used next."""
 
     def leave(data):
+        if forget:
+            data["known"].pop(fingerprint, None)
         if data["dataset"] == fingerprint:
-            data["dataset"], data["wanted"] = None, DEFAULT_DATASET
+            data["dataset"], data["wanted"] = None, wanted
 
     workspace.update(leave)
 
@@ -122,21 +112,13 @@ def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         use_dataset(made.dataset)
-    workspace.notify(_said(kind, made, name, earlier, use))
+    workspace.notify(_said(name, earlier, use))
 
 
-def _said(kind, made, name, earlier, use):
+def _said(name, earlier, use):
     """Return the message that a data set is there; ``earlier`` is the name it had already, or None."""
-    if earlier is not None:
-        of = f"{earlier} is split in the same way" if kind == "split" else f"{name} has the same content as {earlier}"
-        if kind == "synthetic" or name == earlier:
-            of = f"{earlier} is here already"
-        return f"{of}: it is in use now." if use else f"{of}: choose it on the Data page."
-    then = "." if use else f": {name} can be chosen on the Data page."
-    if kind == "split":
-        return f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows{then}"
-    done = "read" if KINDS[kind] == "upload" else "made"
-    return f"{name} is {done} and in use." if use else f"{name} is {done}: choose it on the Data page."
+    same = "" if earlier in (None, name) else f" with the same content as {name}"
+    return f"{earlier or name}{same} is {'in use' if use else 'ready: choose it in the sidebar'}."
 
 
 def with_names(text: str, files: dict) -> str:

@@ -126,4 +126,4 @@ def test_a_data_set_made_meanwhile_is_only_listed(ready, monkeypatch):
     monkeypatch.setattr(tasks.workspace, "get", workspace.get)
     monkeypatch.setattr(tasks.workspace, "notify", lambda text: seen.update(text=text))
     tasks._list_result(record, task.key)
-    assert seen["use"] is False and seen["names"][2] == "synthetic" and "choose it on the Data page" in seen["text"]
+    assert seen["use"] is False and seen["names"][2] == "synthetic" and "choose it in the sidebar" in seen["text"]

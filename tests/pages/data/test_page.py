@@ -10,7 +10,6 @@ import pytest
 from pages.data import answer
 from pages.data.forms import formats
 from pages.shared import addresses
-from pages.shared.streamlit_fixes import reconnected
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
@@ -66,7 +65,7 @@ def test_the_row_looked_at_outlives_page_and_search(ready):
     assert (shown(ready.search("rows.query", "")), listed(ready)[0]) == (7, 7)
 
 
-def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready, session, monkeypatch):
+def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready):
     content = xmlc(small_data("other", seed=1))
     choose(ready, "mine.txt", content).set("upload.name.0", "Mine").go("train").go("data")
     assert "Chosen before: mine.txt" in ready.text()
@@ -78,12 +77,6 @@ def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready, session, m
     assert ready.at.button(key="upload.make").disabled
     choose(ready, "mine.txt", content).set(f"upload.train.{ready.at.session_state['upload.round']}", None)
     assert "Chosen before" not in ready.text() + ready.go("train").go("data").text()
-    choose(ready, "mine.txt", content).run()
-    monkeypatch.setattr(reconnected, "is_open", lambda session: session == "test session id")
-    assert "Choose again" not in session(ready.token).text(), "the other browser has it"
-    monkeypatch.setattr(reconnected, "is_open", lambda session: False)
-    assert "mine.txt. Choose again" in session(ready.token).text(), "it was lost with the page"
-    assert "Choose again" not in session(ready.token).text()
 
 
 def test_a_form_stays_open_when_its_file_is_taken_off(ready):

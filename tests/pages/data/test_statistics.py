@@ -124,7 +124,7 @@ def test_a_stratified_split_is_a_second_data_set(ready):
     use_listed(ready, "api-docs")
     name = next(field.key for field in ready.at.text_input if (field.key or "").startswith("resplit.name"))
     ready.set(name, "another name").make("resplit.make")
-    assert "is split in the same way" in ready.text()
+    assert "with the same content as another name" in ready.text()
     now = ready.at.session_state["workspace.snapshot"]
     assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
 
