@@ -126,34 +126,20 @@ def _settings(line) -> None:
     if results.is_given(line):
         return
     info = experiment.MODELS.get(line["model"])
-    defaults = {p.name: p.default for p in info.parameters} if info else {}
-    params = line["params"]
-    changed = {n: v for n, v in params.items() if n not in defaults or v != defaults[n]}
-    rest = {n: v for n, v in params.items() if n not in changed}
-    st.subheader("Settings")
-    if changed:
-        _table(changed, info, "compare.one.changed")
-    else:
-        st.caption("All settings are the defaults.")
-    run = None if line["problem"] else results.run({"key": line["key"]})
-    if run is not None and run.chosen:
-        st.markdown("Chosen by the model itself")
-        _table(run.chosen, info, "compare.one.chosen")
-    with st.expander(f"{format.count(len(rest), 'setting')} at their defaults"):
-        _table(rest, info, "compare.one.rest")
-
-
-def _table(values, info, key) -> None:
     known = {p.name: p for p in info.parameters} if info else {}
-    frame = pd.DataFrame(
-        {
-            "title": [known[n].label if n in known else n for n in values],
-            "value": [settings.value_text(value, known.get(n)) for n, value in values.items()],
-            "name": list(values),
-        }
-    )
-    titles = {"title": ("Setting", 190), "value": ("Value", 110), "name": ("Name in code", 150)}
-    tables.show(frame, key, {name: tables.text(*title) for name, title in titles.items()})
+    run = None if line["problem"] else results.run({"key": line["key"]})
+    params, chosen = line["params"], {} if run is None else run.chosen
+    own = {name: name not in known or value != known[name].default for name, value in params.items()}
+    settings_of = [(name, value, "you" if own[name] else "default") for name, value in params.items()]
+    settings_of += [(name, value, "the model") for name, value in chosen.items()]
+    lines = [
+        (known[name].label if name in known else name, settings.value_text(value, known.get(name)), by, name)
+        for name, value, by in sorted(settings_of, key=lambda one: one[2] == "default")
+    ]
+    st.subheader("Settings")
+    titles = {"title": ("Setting", 190), "value": ("Value", 110), "by": ("Set by", 80), "name": ("Name in code", 150)}
+    frame = pd.DataFrame(lines, columns=[*titles])
+    tables.show(frame, "compare.one.settings", {name: tables.text(*title) for name, title in titles.items()})
 
 
 def _measures(line) -> None:

@@ -210,7 +210,7 @@ def _pairs(data, examination, fingerprint, name) -> None:
     with left:
         frame = pairs_drawn(fingerprint, which, number)
         charts.show_figure(
-            heat(fingerprint, which, number),
+            figures.cooccurrence_heat(frame),
             frame,
             f"{name}-cooccurrence",
             f"Share of the rows with the label on the left that also have the label below. Drawn are "
@@ -219,7 +219,7 @@ def _pairs(data, examination, fingerprint, name) -> None:
         )
     with right:
         few = pairs_drawn(fingerprint, which, min(number, CIRCLE))
-        network = circle(fingerprint, which, min(number, CIRCLE))
+        network = figures.label_network(few)
         meta = network.layout.meta
         charts.show_figure(
             network,
@@ -255,18 +255,6 @@ def pairs_drawn(fingerprint, which, number):
 
 def _named(data, pairs):
     return pairs.assign(**{f"{side}_name": tables.label_names(data, pairs[side]) for side in ("first", "second")})
-
-
-@cached.shared()
-def heat(fingerprint, which, number):
-    """Return the heat map of the pairs of :func:`pairs_drawn`."""
-    return figures.cooccurrence_heat(pairs_drawn(fingerprint, which, number))
-
-
-@cached.shared()
-def circle(fingerprint, which, number):
-    """Return the network of the pairs of :func:`pairs_drawn`."""
-    return figures.label_network(pairs_drawn(fingerprint, which, number))
 
 
 def _pair_table(data, title, frame, of, file):

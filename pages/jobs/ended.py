@@ -17,7 +17,7 @@ from xmlcore.jobs import parts_of
 from xmlcore.jobs.job import WORDS
 
 MOST = 100  # lines of the table
-MOST_INTERRUPTED = 20  # jobs that are listed with buttons of their own
+NAMED = 5  # interrupted jobs that are named
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "State": tables.text("State", 120, "Gave way: to other work, as nobody waited for it."),
@@ -168,23 +168,12 @@ def show_interrupted() -> None:
         _sweep(sweep)
     if not records:
         return
-    past = {job.id: job for job in job_queue.queue().past(workspace.token())}
-    st.markdown(
-        f"The server was restarted during {format.count(len(records), 'job')}. "
-        "Finished work is kept; these have to start from their beginning."
-    )
-    if len(records) > 1:
-        _buttons(records, "all", " all")
-    for record in records[:MOST_INTERRUPTED]:
-        _one(record, past.get(record["id"]))
-    if len(records) > MOST_INTERRUPTED:
-        st.caption(f"{format.showing(MOST_INTERRUPTED, len(records), 'job')}. The buttons above are for all of them.")
-
-
-def _buttons(records, key: str, which: str = ""):
+    titles = [format.bold(record["title"]) for record in records[:NAMED]]
+    more = [f"{len(records) - NAMED:,} more"] if len(records) > NAMED else []
+    st.markdown(f"The server was restarted during {format.listed([*titles, *more])}. What was finished is kept.")
     with st.container(horizontal=True):
-        actions.button(f"Start{which} again", key=f"jobs.again.{key}", on_click=_again, args=(records,))
-        actions.button(f"Forget{which}", key=f"jobs.forget.{key}", on_click=_forget, args=(records,))
+        actions.button("Start again", key="jobs.again", on_click=_again, args=(records,))
+        actions.button("Forget", key="jobs.forget", on_click=_forget, args=(records,))
 
 
 def _sweep(record):
@@ -200,16 +189,6 @@ def _sweep(record):
             actions.button("Resume", key=f"jobs.resume.{record['key']}", on_click=sweeping.start, args=(task,))
             leave = {"on_click": sweeping.stop, "args": (record,), "help": "The Train page can resume it later."}
             actions.button("Leave it", key=f"jobs.leave.{record['key']}", **leave)
-
-
-def _one(record, job):
-    with st.container(key=f"interrupted-{record['id']}", border=True, gap="small"):
-        st.markdown(f"**{format.plain(record['title'])}**")
-        text = f"Interrupted {format.since(record['interrupted'])}"
-        if job is not None and job.phase:
-            text += f", after {format.seconds(job.elapsed)}, in {job.phase}: {100 * job.fraction:.0f}\u00a0%"
-        st.caption(format.plain(text))
-        _buttons([record], record["id"])
 
 
 def _again(records):
