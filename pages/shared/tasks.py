@@ -54,31 +54,25 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Return the result of a task instead of drawing it as :func:`shown`; None while there is no result."""
-    value, is_earlier, running = _result_or_start(task, automatic_below)
-    if value is None and not running:
-        label = f"{button or 'Start'}{_time(task)}"
-        actions.button(label, key=key or f"start-{task.key}", on_click=start, args=(task,))
-    elif is_earlier and not running:
-        mark({"": task}, task.key)
-    jobs.watch(running)
-    jobs.show_failures(jobs.failed(key=task.key))
-    return value
+    about = {"button": button or "Start", "key": key or f"start-{task.key}"}
+    return ready_all({"": task}, automatic_below=automatic_below, **about).get("")
 
 
-def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict:
+def ready_all(
+    tasks: dict, *, button: str, key: str, of: str = "result", automatic_below: float = AUTOMATIC_BELOW
+) -> dict:
     """Return the results of several tasks as :func:`ready` does; a single button starts all without one."""
     results, waiting, marked, watched, failures = {}, {}, {}, [], []
     for name, task in tasks.items():
-        value, is_earlier, running = _result_or_start(task, AUTOMATIC_BELOW, about=name)
-        failed = jobs.failed(key=task.key)
+        value, is_earlier, running = _result_or_start(task, automatic_below, about=name)
         if value is not None:
             results[name] = value
             if is_earlier and not running:
                 marked[name] = task
-        elif not running and not failed:
+        elif not running:
             waiting[name] = task
         watched += running
-        failures += failed
+        failures += jobs.failed(key=task.key)
     if waiting:
         _offer_all(waiting, button, key, of)
     if marked:
@@ -148,8 +142,8 @@ def _start_all(named: dict) -> None:
 def _offer_all(named, button, key, noun):
     """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
     counted = next(iter(named)) if len(named) == 1 else format.count(len(named), noun)
-    label, about = f"{button} {counted}{_time(*named.values())}", "Results are kept, so each is measured once."
-    actions.button(label, type="primary", key=key, on_click=_start_all, args=(named,), help=about)
+    label, type = f"{button} {counted}".rstrip() + _time(*named.values()), "primary" if counted else "secondary"
+    actions.button(label, type=type, key=key, on_click=_start_all, args=(named,))
 
 
 def mark(named: dict, key: str) -> None:

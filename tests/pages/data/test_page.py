@@ -96,7 +96,7 @@ def test_names_of_files_are_told_to_no_other_session(ready, session):
     upload(ready, "secret-client.txt", content)
     assert "60 rows of secret-client.txt" in ready.text()
     upload(ready, "vegetables.txt", content)
-    assert "same content as secret-client" in ready.text()
+    assert "secret-client with the same content as vegetables" in ready.text()
     names = [entry["name"] for entry in ready.at.session_state["workspace.snapshot"]["known"].values()]
     assert names == ["api-docs", "secret-client"]
     stranger = upload(session(), "fruit.txt", content)
