@@ -1,26 +1,20 @@
 """Before a page is loaded: a visitor without a workspace gets one.
 
-With a page come its style, after that of Streamlit, and the names of large parts of Streamlit's program for figures and
-tables, so that the browser fetches them while the user reads.
+With a page comes its style, after that of Streamlit.
 """
 
-import functools
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
-from streamlit.file_util import get_static_dir
 
 from pages.shared import addresses, style
 from pages.shared.workspaces import workspace
 
-FETCHED = ("PlotlyChart", "DataFrame", "DownloadButton", "Multiselect")  # parts of Streamlit's program
 END = b"</body>"
 PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")  # without these, a page comes as it is
-PROGRAM = Path(get_static_dir()) / "static" / "js"
 
 
 class Entrance:
@@ -47,7 +41,7 @@ class Entrance:
 
 
 def _with_style(send):
-    """Return how a page is sent with its style, and with the names of files that the browser may fetch ahead."""
+    """Return how a page is sent with its style."""
     held = []
 
     async def send_with_style(message):
@@ -57,7 +51,7 @@ def _with_style(send):
         start, body = held[0], b"".join(part.get("body", b"") for part in held)
         if start["status"] == 200:
             body = body.replace(END, style.STYLE.encode() + END)
-            MutableHeaders(scope=start).update({"Link": _links(), "Content-Length": str(len(body))})
+            MutableHeaders(scope=start)["Content-Length"] = str(len(body))
         await send(start)
         await send({"type": "http.response.body", "body": body})
 
@@ -71,13 +65,6 @@ def _page(request) -> str | None:
     base = st.get_option("server.baseUrlPath").strip("/")
     path = request.url.path.strip("/").removeprefix(base).strip("/")
     return None if path and path.lower() not in {name.lower() for name in addresses.ICONS} else path
-
-
-@functools.cache
-def _links() -> str:
-    """Return the value of the header that names the files to fetch ahead; their names differ between versions."""
-    names = [file.name for part in FETCHED for file in sorted(PROGRAM.glob(f"{part}.*.js"))]
-    return ", ".join(f"<./static/js/{name}>; rel=prefetch; as=script" for name in names)
 
 
 def _goal(request, path) -> str | None:
