@@ -4,18 +4,15 @@ import mimetypes
 import re
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.shared import format
 from pages.shared.figures import figure_files
 from pages.shared.process import turns
-from pages.shared.results import run_names
 from pages.shared.streamlit_fixes import downloads
 from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
-STARRED = f"{run_names.STAR} computed in the background"  # in the legend of figures with such names
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
 
@@ -34,10 +31,6 @@ def show_figure(
     """Show a figure and how many ``counted`` things it shows; menus below have its caption and downloads."""
     key = key or f"chart-{name}"
     known = figure_files.workspace_now()
-    names = [figure.layout.title.subtitle.text, *(trace.name for trace in figure.data)]
-    if figure.layout.showlegend and run_names.has_star(names, [*known.get("runs", ()), *known.get("selections", ())]):
-        figure = go.Figure(figure)  # sessions share the one that is given
-        figure.add_scatter(x=[None], y=[None], name=STARRED, mode="markers", marker_color="rgba(0,0,0,0)")
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
     if on_click is not None:
         extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}

@@ -74,12 +74,6 @@ def starred(records: list[dict], titles: dict) -> dict:
     return {key: title + star if key in unasked else title for key, title in titles.items()}
 
 
-def has_star(names, records: list[dict]) -> bool:
-    """Return whether one of some names, which may also be those of labels, is that of a result that has a star."""
-    first = tuple(r.get("name") or r.get("model") or r["method"] for r in records if jobs.is_unasked(r))
-    return any(name and name.endswith(STAR) and name.startswith(first) for name in names)
-
-
 def footnote(titles) -> str:
     """Return the meaning of a star, for Markdown; empty if no title has one."""
     return FOOTNOTE if any(title.endswith(STAR) for title in titles) else ""

@@ -181,18 +181,3 @@ def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     ready.click("Figure, SVG or PNG")
     assert "Figure, PDF" not in [button.label for button in ready.at.button]
     assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
-
-
-def test_a_legend_with_starred_names_says_what_a_star_is(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(charts.st, "plotly_chart", lambda figure, **_: drawn.append(figure))
-    known = {"runs": [{"key": "0", "model": "PLT", "asked": 0.0}, {"key": "1", "model": "LdSM"}]}
-    monkeypatch.setattr(figure_files, "workspace_now", lambda: known)
-    names = ["PLT*", "LdSM, as in *notes*"]  # which a user gave
-    frame = pd.DataFrame({"run": names, "model": "PLT", "bucket": "head", "n_labels": 1, "recall": 0.5})
-    starred, other = (figures.buckets_compared(runs) for runs in (frame, frame[1:]))
-    for figure in (starred, other, starred):  # pages keep a figure, and show it again
-        charts.show_figure(figure, frame, "buckets", "A caption.")
-    for figure in (drawn[0], drawn[2]):
-        assert [trace.name for trace in figure.data][2:] == ["* computed in the background"]
-    assert len(drawn[1].data) == 1
