@@ -42,7 +42,8 @@ def answer() -> JobCounts:
     others = [job for job in queue.jobs() if job.active and apart.isdisjoint(job.owners)]
     line, later = queue.waiting(), first_results.waiting()
     last = max((at for at, job in enumerate(line) if mine in job.owners), default=0)
-    waits = [len(waiting) - paused + sweeping.not_begun(paused=False), paused + sweeping.not_begun(paused=True)]
+    waits = [len(waiting) - paused, paused]
+    waits[sweeping.is_paused()] += sweeping.not_begun()
     ahead = sum(job in line[:last] for job in others)
     return JobCounts(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
 
@@ -110,8 +111,6 @@ def _sweep(record, trainings, line):
 
 
 def _sweep_state(record) -> str:
-    if sweeping.is_paused(record) and not sweeping.goes_on_elsewhere(record):
-        return "Paused: no further training starts. Trainings that run go on."
     running = [job for job in sweeping.trainings(record) if job.state == "running" or job.starting]
     if waits := sweeping.waits(record):
         return f"No training runs now. {waits}"

@@ -59,7 +59,6 @@ def start(task) -> None:
 
     workspace.update(add)
     owner, queue, drivers = workspace.token(), job_queue.queue(), job_queue.drivers()
-    queue.resume(owner=owner, group=task.key)
     with _changing:
         driver = drivers.get(task.key)
         if driver is not None and driver.active and not driver.stopping:
@@ -97,36 +96,15 @@ def stop(record: dict) -> None:
     driver.let_go(owner)  # it goes on for the others
 
 
-def pause(record: dict, paused: bool) -> None:
-    """Start no further training of a sweep for this workspace, or go on."""
-    queue = job_queue.queue()
-    (queue.pause if paused else queue.resume)(owner=workspace.token(), group=record["key"])
-
-
-def is_paused(record: dict) -> bool:
-    return job_queue.queue().paused(workspace.token(), record["key"])
-
-
-def goes_on_elsewhere(record: dict) -> bool:
-    """Return whether another workspace wants a sweep, too, and has not paused it."""
-    driver, queue = driver_of(record), job_queue.queue()
-    others = () if driver is None else driver.owners - {workspace.token()}
-    return any(not queue.paused(owner) and not queue.paused(owner, record["key"]) for owner in others)
-
-
-def rests(record: dict) -> bool:
-    """Return whether a sweep is paused, by itself or with all of its workspace, and no other one goes on with it."""
-    paused = is_paused(record) or job_queue.queue().paused(workspace.token())
-    return paused and not goes_on_elsewhere(record)
+def is_paused() -> bool:
+    """Return whether no job of this workspace starts, so that its sweeps rest."""
+    return job_queue.queue().paused(workspace.token())
 
 
 def buttons(record: dict, where: str) -> None:
-    """Show buttons that stop or pause a running sweep; ``where`` is a part of their keys."""
-    key, stopping = f"{where}-{record['key']}", state(record) == "stopping"
-    with st.container(horizontal=True, gap="small"):
-        actions.button("Stop", key=f"stop-sweep-{key}", on_click=stop, args=(record,), disabled=stopping)
-        label, paused = ("Go on", False) if is_paused(record) else ("Pause", True)
-        actions.button(label, key=f"pause-sweep-{key}", on_click=pause, args=(record, paused), disabled=stopping)
+    """Show the button of a running sweep, which stops it; ``where`` is a part of its key."""
+    key, stopping = f"stop-sweep-{where}-{record['key']}", state(record) == "stopping"
+    actions.button("Stop", key=key, on_click=stop, args=(record,), disabled=stopping)
 
 
 def driver_of(record: dict) -> Driver | None:
@@ -163,9 +141,9 @@ def trainings(record: dict) -> list:
     return [] if driver is None else [job for job in list(driver.jobs.values()) if job.active]
 
 
-def not_begun(paused: bool) -> int:
-    """Return how many trainings are to come, and no jobs yet, of this workspace's sweeps that are paused, or not."""
-    plans = [(plan(record), trainings(record)) for record in running() if rests(record) is paused]
+def not_begun() -> int:
+    """Return how many trainings of this workspace's sweeps are to come, and no jobs yet."""
+    plans = [(plan(record), trainings(record)) for record in running()]
     return sum(max(0, trials.total - trials.done - len(own)) for trials, own in plans)
 
 
@@ -190,7 +168,7 @@ def waits(record: dict) -> str:
 
 def time_left(record: dict, plan) -> str:
     """Return about how long the trials go on, by the settings of those that are left, or that they rest."""
-    if rests(record):
+    if is_paused():
         return ", paused"
     running = [job for job in trainings(record) if job.state == "running"]
     try:
@@ -222,7 +200,7 @@ def elsewhere() -> list:
 
 def facts() -> list:
     """Return the state of the sweeps, on which the lines and their buttons depend."""
-    return [(record["key"], is_paused(record)) for record in running()]
+    return [record["key"] for record in running()]
 
 
 def show_progress(record: dict, more=lambda record, plan: "") -> None:

@@ -307,7 +307,7 @@ def test_a_stopped_driver_leaves_trainings_to_another_of_its_owner(easy, calls, 
 
 def test_trainings_belong_to_all_who_want_the_sweep(easy, calls, queue):
     task = made(easy)
-    queue.pause(owner="a", group=task.key)
+    queue.pause(owner="a")
     driver = experiment.Driver(task, queue, owner="a", at_once=1)
     while not driver.jobs:
         time.sleep(0.01)
@@ -334,7 +334,7 @@ def test_a_job_that_ends_between_two_owners_is_not_made_again(easy, calls, queue
         return made_jobs[-1]
 
     monkeypatch.setattr(sweep_drive, "submit", submit_and_end)
-    queue.pause(owner="b", group=made(easy, grid={"C": [1.0]}).key)  # a second job would wait for ever
+    queue.pause(owner="b")  # a second job would wait for ever
     driver = experiment.Driver(made(easy, grid={"C": [1.0]}), queue, start=False)
     driver.owners = {"a", "b"}
     assert driver.drive()

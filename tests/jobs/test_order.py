@@ -73,43 +73,14 @@ def test_a_paused_queue_starts_nothing(line, whole):
     assert a.wait(LONG) and b.wait(LONG) and not line.paused("m")
 
 
-def test_a_group_is_paused_for_one_owner(line):
-    a, b = add(line, "a", "m", group="g"), add(line, "b", "m")
-    shared = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g"))
-    assert line.submit(work.add, 1, 1, title="s", owner="n", key="k", plan=Plan(group="g")) is shared
-    line.pause(owner="m", group="g")
+def test_a_shared_job_goes_on_for_an_owner_who_has_not_paused(line):
+    a, shared = add(line, "a", "m"), line.submit(work.add, 1, 1, title="s", owner="m", key="k")
+    assert line.submit(work.add, 1, 1, title="s", owner="n", key="k") is shared
+    line.pause(owner="m")
     line.go()
-    assert b.wait(LONG) and shared.wait(LONG) and a.words == "Paused", "another owner has not paused the shared one"
-    assert line.paused("m", "g") and not line.paused("m") and not line.paused("n", "g")
-    line.resume(owner="m", group="g")
-    assert a.wait(LONG) and not line.paused("m", "g")
-
-
-def test_a_job_of_two_groups_starts_if_one_is_not_paused(line):
-    def shared(group):
-        return line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group=group, after=(tree(group),)))
-
-    def tree(group):
-        return line.submit(work.add, 1, 1, title="t", owner="m", key="tree", plan=Plan(group=group))
-
-    line.pause(owner="m", group="g")
-    job, part = shared("g"), tree("g")
-    line.go()
-    assert line.first.wait(LONG) and job.words == part.words == "Paused"
-    line.pause(owner="m", group="h")
-    assert shared("h") is job and job.words == part.words == "Paused"
-    assert shared("i") is job and job.words != "Paused" != part.words
-    assert job.wait(LONG) and job.state == part.state == "done"
-
-
-def test_a_job_of_the_group_that_is_left_is_paused_with_it(line):
-    tree = line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="g"))
-    line.submit(work.add, 1, 1, title="t", owner="m", key="t", plan=Plan(group="h"))
-    job = line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="g", after=(tree,)))
-    line.submit(work.add, 1, 1, title="s", owner="m", key="k", plan=Plan(group="h", after=(tree,)))
-    line.pause(owner="m", group="h")
-    assert not line.cancel(job.id, "m", "g") and job.words == tree.words == "Paused"
-    assert line.cancel(job.id, "m", "h") and job.state == tree.state == "cancelled"
+    assert shared.wait(LONG) and a.words == "Paused" and line.paused("m") and not line.paused("n")
+    line.resume(owner="m")
+    assert a.wait(LONG)
 
 
 class AtOnce(Executor):

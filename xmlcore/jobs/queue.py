@@ -77,7 +77,7 @@ class Queue:
         self._jobs = {}  # by id, oldest first
         self._line = []  # jobs that wait, in the order in which they start
         self._paused = False
-        self._paused_groups = set()  # (owner, group); the group "" is all jobs of the owner
+        self._paused_owners = set()
         self._closed = False
         self._free_bytes = free_bytes
         self._looking = None  # a timer, while a job waits for what nobody tells the queue
@@ -251,37 +251,33 @@ class Queue:
             self._start_what_can()
         return True
 
-    def pause(self, job_id: str | None = None, owner: str | None = None, group: str = "") -> None:
-        """Start no waiting job until :meth:`resume` is called: one, those of an owner or of a group of his, or all.
+    def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
+        """Start no waiting job until :meth:`resume` is called: one, those of an owner, or all. Jobs that run go on."""
+        self._set_paused(job_id, owner, True)
 
-        Jobs that run go on.
-        """
-        self._set_paused(job_id, owner, group, True)
-
-    def resume(self, job_id: str | None = None, owner: str | None = None, group: str = "") -> None:
+    def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
         """Undo what :meth:`pause` did with the same arguments."""
-        self._set_paused(job_id, owner, group, False)
+        self._set_paused(job_id, owner, False)
 
-    def _set_paused(self, job_id, owner, group, paused):
+    def _set_paused(self, job_id, owner, paused):
         with self._lock:
             if job_id is not None:
                 job = self._jobs.get(job_id)
                 if job is not None and job.active:
                     job.paused = paused
             elif owner is not None:
-                (self._paused_groups.add if paused else self._paused_groups.discard)((owner, group))
+                (self._paused_owners.add if paused else self._paused_owners.discard)(owner)
             else:
                 self._paused = paused
             self._start_what_can()
 
-    def paused(self, owner: str | None = None, group: str = "") -> bool:
-        """Return whether the queue as a whole, or what :meth:`pause` paused for an owner or a group, is paused."""
-        return self._paused or (owner, group) in self._paused_groups
+    def paused(self, owner: str | None = None) -> bool:
+        """Return whether the queue as a whole, or all of an owner, is paused."""
+        return self._paused or owner in self._paused_owners
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or in all groups of its owners."""
-        wants = ({(owner, ""), (owner, group)} for owner, groups in [*job._groups.items()] for group in [*groups])
-        return job.paused or self._paused or all(want & self._paused_groups for want in wants)
+        """Return whether a waiting job is paused: by itself, with the queue, or with all of each of its owners."""
+        return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
 
     def insist(self, job_id: str) -> None:
         """Start a waiting job as soon as a worker is free, even if its memory is not."""
