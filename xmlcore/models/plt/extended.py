@@ -12,7 +12,7 @@ from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.estimator import PLT
-from xmlcore.models.plt.parameters import NOISE_PARAMETERS
+from xmlcore.models.plt.parameters import EXTENDED_PRESETS, NOISE_PARAMETERS
 from xmlcore.models.rows import counted
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
@@ -37,6 +37,8 @@ class ExtendedPLT(PLT):
     names: :meth:`fit_for_adversarial_examples`, :meth:`explain` and :meth:`adversarial_evaluation`. For other models,
     :class:`xmlcore.robustness.AdversarialTraining` trains in the same way and :func:`xmlcore.robustness.evaluate`
     measures under noise. :mod:`xmlcore.explain` explains what a model does with the features of a row.
+
+    ``ExtendedPLT.preset("paper")`` is the paper's model: napkinXC's defaults in place of settings that are chosen.
 
     {parameters}
 
@@ -63,6 +65,7 @@ class ExtendedPLT(PLT):
 
     ABOUT = replace(PLT.ABOUT, color="#56B4E9", mark="diamond")
     PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
+    PRESETS = EXTENDED_PRESETS
 
     sigma: float = 0.05
     augment_ratio: float = 1.0

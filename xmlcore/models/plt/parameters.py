@@ -207,3 +207,12 @@ PRESETS = {
         _BINARY | {"n_estimators": 3, "loss": "squared_hinge", "C": 1.0, "beam": 10},
     ),
 }
+# ExtendedPLT has those of PLT and its own paper's, which says that napkinXC's defaults were used.
+EXTENDED_PRESETS = PRESETS | {
+    "paper": Preset(
+        "Paper's",
+        "Date and Mehar (2025): napkinXC's PLT with no setting named, so its defaults. Noise of σ = 0.05 on all "
+        "features, and one noisy copy per row. Tolerance and epochs are xmlcore's.",
+        PRESETS["napkinxc"].values | {"sigma": 0.05, "augment_ratio": 1.0, "noise_support": "all"},
+    ),
+}
