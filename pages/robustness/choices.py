@@ -298,8 +298,4 @@ def level_text(kind: str, level: float) -> str:
 
 def noise_text(kind: str, options: dict, level: float | None = None) -> str:
     """Return noise in words, to be read within a sentence: ``Gaussian noise of σ = 0.1 on all features``."""
-    row = KINDS[kind]
-    if level is None:
-        return row.text + row.in_words(options)
-    text = row.text + row.of_level.format(level) if row.of_level else level_text(kind, level)
-    return text + row.in_words(options)
+    return (KINDS[kind].text if level is None else KINDS[kind].at(level)) + KINDS[kind].in_words(options)

@@ -16,7 +16,7 @@ from xmlcore import figures, robustness, store
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.catalog import NOISE_SUPPORTS as SUPPORTS
 from xmlcore.experiment.kept_runs import trained_with_noise
-from xmlcore.experiment.kinds.robustness import SURROGATE, surrogate
+from xmlcore.experiment.kinds.robustness import SURROGATE, has_needed, surrogate
 from xmlcore.metrics.buckets import MEANING
 from xmlcore.models import ModelFormatError
 from xmlcore.robustness.perturbations import KINDS, REFERENCE
@@ -25,7 +25,7 @@ IN_TABLE = ("P@k", "nDCG@k", PAPER_MEASURE)
 ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
-SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
+SIGMA, RATIO, SUPPORT, KIND = NOISE  # parameters of training with noise, with the ranges that forms offer
 LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because the counterpart is trained with noise
 
 
@@ -211,15 +211,16 @@ def _named(data, chosen, frame):
 
 
 def training(ready, runs, measured) -> None:
-    """Offer to train a result with noise; ``measured`` says which features have noise in the figures above."""
+    """Offer to train a result with noise; ``measured`` are the settings of the figures above."""
     data, fingerprint, past, titles = ready.data, ready.fingerprint, ready.records, ready.titles
     plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
     if not plain:
         st.caption("No result here was trained without noise and can be trained again with it.")
         return
-    record, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
-    params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
-    task = tasks.train_task(fingerprint, record["model"], params, results.K)
+    record, kind, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
+    noise = {"noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support, "noise_kind": kind}
+    task = tasks.train_task(fingerprint, record["model"], record["params"] | noise, results.K)
+    params = task.params["params"]
     # Search by settings: a result of an earlier version has another key than today's task.
     same = (r["key"] for r in past if r["model"] == record["model"] and r["params"] == params)
     key = next(same, task.key)
@@ -235,43 +236,53 @@ def training(ready, runs, measured) -> None:
         )
         if key in chosen and kept:
             st.caption("This counterpart is shown above.")
-    if measured not in (None, support):
-        learnt, above = (SUPPORTS[one].split(" (")[0] for one in (support, measured))
+    above = measured.options.get("support", "all")
+    if kind != measured.kind:
+        above = KINDS[measured.kind].text
+        st.caption(f"The counterpart learns from {KINDS[kind].text}; the figures above have {above}.")
+    elif above != support:
+        learnt, above = (SUPPORTS[one].split(" (")[0] for one in (support, above))
         st.caption(f"The counterpart learns from noise on {learnt}; the figures above have it on {above}.")
     needed = _needed(data, ratio, support)
-    if support == "all" and needed > LARGE:
+    if KINDS[kind].fills({"support": support}) and needed > LARGE:
         st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
 
 
 def _choose(data, fingerprint, plain, titles):
     times = {r["key"]: cached.run(r["key"]).times.get("fit_s", math.inf) for r in plain}
     by_key = {r["key"]: r for r in sorted(plain, key=lambda r: times[r["key"]])}  # the quickest first
-    first_sigma = robustness.training_sigma(cached.value_scale(fingerprint))
-    least, most = min(LEAST_SIGMA, first_sigma), max(SIGMA.maximum, first_sigma)  # also of tiny or large values
-    first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
+    first, second, third, fourth, fifth = st.columns([2, 2, 1, 1, 2], vertical_alignment="bottom")
     key = first.selectbox(
         "Noisy counterpart of",
         list(by_key),
         format_func=titles.get,
         key="robustness.noisy.of",
-        help="The same model with the same settings, trained on the rows and on noisy copies of them. Date and Mehar "
-        "(2025) call this adversarial training; a PLT trained this way is their ExtendedPLT. Once trained, the noisy "
-        "counterpart is added to the figures and tables of this page.",
+        help="The same model with the same settings, trained on the rows and on changed copies of them. Date and Mehar "
+        "(2025) call this adversarial training, and a PLT with napkinXC’s settings that is trained so with Gaussian "
+        "noise, ExtendedPLT. Once trained, the counterpart is added to the figures and tables of this page.",
     )
-    sigma_key = f"robustness.noisy.sigma {fingerprint[:8]}"
-    sigma = fields.real("σ", least, most, sigma_key, first_sigma, place=second, help=SIGMA.help)
+    kinds = {kind: KINDS[kind].title for kind in KIND.options if has_needed(kind, by_key[key])}
+    kind = fields.choice("Learns from", kinds, "robustness.noisy.kind", KIND.default, place=second, help=KIND.help)
+    scale = cached.value_scale(fingerprint)
+    usual = robustness.default_levels(kind, 2, scale)[1] if kind != KIND.default else robustness.training_sigma(scale)
+    least, most = min(LEAST_SIGMA, usual), max(min(SIGMA.maximum, KINDS[kind].most), usual)  # also of large values
+    symbol, level_key = KINDS[kind].level.partition(" =")[0], f"robustness.noisy.sigma {kind} {fingerprint[:8]}"
+    symbol = symbol if len(symbol) == 1 else "Share"
+    sigma = fields.real(symbol, least, most, level_key, usual, place=third, help=SIGMA.help)
     ends = RATIO.minimum, RATIO.maximum
-    ratio = fields.real("Copies per row", *ends, "robustness.noisy.ratio", RATIO.default, place=third, help=RATIO.help)
+    ratio = fields.real("Copies per row", *ends, "robustness.noisy.ratio", RATIO.default, place=fourth, help=RATIO.help)
+    if not any(option.name == "support" for option in KINDS[kind].options):
+        return by_key[key], kind, sigma, ratio, "nonzero"
     support = fields.choice(
         "Features with noise",
         SUPPORT.options,
         f"robustness.noisy.support {fingerprint[:8]}",
         "all" if _needed(data, ratio, "all") <= LARGE else "nonzero",  # "all" as in the paper
-        place=fourth,
+        place=fifth,
         format_func=SUPPORTS.get,
         help=SUPPORT.help,
     )
-    return by_key[key], sigma, ratio, support
+    return by_key[key], kind, sigma, ratio, support
 
 
 def _needed(data, ratio, support) -> int:

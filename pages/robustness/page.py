@@ -35,7 +35,7 @@ def draw(ready) -> None:
         }
     if found.compared and settings.changes_rows:
         further["Single rows"] = lambda: details.single_rows(ready, found.compared, settings)
-    further["Training with noise"] = lambda: details.training(ready, runs, settings.options.get("support"))
+    further["Training with noise"] = lambda: details.training(ready, runs, settings)
     sections.show("robustness", further)
 
 

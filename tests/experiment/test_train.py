@@ -11,6 +11,7 @@ from making import train
 
 from xmlcore import PLT, evaluate, experiment, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.robustness import AdversarialTraining
 
 
 def test_evaluate_gives_the_measures_of_the_ranking(data):
@@ -83,9 +84,17 @@ def test_phases_are_reported_in_order_as_parts_of_one_work(data):
     assert fractions == sorted(fractions)
 
 
-def test_noise_in_training_keeps_the_class(data):
-    from xmlcore.robustness import AdversarialTraining
+def test_training_on_attacks_has_a_key_and_a_title_of_its_own(data):
+    params = {"noise_sigma": 0.3, "noise_support": "nonzero", "max_leaf_labels": 3}
+    noisy, attacked = (experiment.run(data, "PLT", params | {"noise_kind": kind}) for kind in ("gaussian", "fgsm"))
+    model = AdversarialTraining(PLT(max_leaf_labels=3), 0.3, noise_support="nonzero", kind="fgsm")
+    expected = model.fit(data.X_train, data.Y_train).predict_topk(data.X_test)
+    np.testing.assert_array_equal(attacked.ranking.scores, expected.scores)
+    assert noisy.params == experiment.full_params("PLT", params), "as in results kept before there were other kinds"
+    assert experiment.model_title("PLT", attacked.params) == "PLT trained with the FGSM attack of ε = 0.3"
 
+
+def test_noise_in_training_keeps_the_class(data):
     params = {"max_leaf_labels": 3, "noise_sigma": 0.2, "noise_ratio": 0.5, "noise_support": "nonzero"}
     key = experiment.keep(train(save_dataset(data), "PLT", params))
     expected = AdversarialTraining(PLT(max_leaf_labels=3), 0.2, 0.5, "nonzero", 0).fit(data.X_train, data.Y_train)

@@ -28,7 +28,10 @@ class ModelInfo:
 
     def filled(self, name: str, params: dict | None) -> dict:
         """Return parameters with the defaults filled in, checked, in the spelling that is kept."""
-        return filled(self.accepted, params or {}, name)
+        values = filled(self.accepted, params or {}, name)
+        if values.get("noise_kind") == "gaussian":  # the one kind there was when keys of results were first made
+            del values["noise_kind"]
+        return values
 
     @property
     def accepted(self) -> tuple[Parameter, ...]:
@@ -42,7 +45,8 @@ class ModelInfo:
 
 
 # Parameters of training with noise, as models have them, and as AdversarialTraining calls them.
-NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support"}
+NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_support": "noise_support",
+               "noise_kind": "kind"}  # fmt: skip
 
 
 def _noise() -> tuple[Parameter, ...]:
@@ -59,6 +63,7 @@ def _noise() -> tuple[Parameter, ...]:
         ),
         replace(table["augment_ratio"], name="noise_ratio", offered=(0.01, 100.0)),
         table["noise_support"],
+        replace(table["kind"], name="noise_kind"),
     )
 
 

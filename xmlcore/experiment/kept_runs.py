@@ -227,7 +227,8 @@ def trained_with_noise(record: dict) -> bool:
 
 def params_without_noise(record: dict) -> dict:
     """Return the parameters of a run with the noise parameters set to their defaults, which means no noise."""
-    return record["params"] | {parameter.name: parameter.default for parameter in NOISE}
+    params = record["params"] | {parameter.name: parameter.default for parameter in NOISE}
+    return {name: value for name, value in params.items() if name != "noise_kind"}  # see ModelInfo.filled
 
 
 def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:

@@ -12,6 +12,7 @@ from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.ranking import KS, Ranking
+from xmlcore.robustness.perturbations import KINDS
 from xmlcore.typing import DataFrame, Dataset
 
 PERMUTATIONS = 2000  # more where so many tests are corrected for that none could be sure
@@ -251,9 +252,10 @@ def model_title(model: str, params: dict[str, Any]) -> str:
     """Return the name of a model, and whether it was trained with noise; or that of another program."""
     if model == GIVEN:
         return params.get("program", GIVEN)
-    return (
-        f"{model} trained with noise σ = {params['noise_sigma']:g}" if trained_with_noise({"params": params}) else model
-    )
+    if not trained_with_noise({"params": params}):
+        return model
+    kind, level = params.get("noise_kind", "gaussian"), params["noise_sigma"]
+    return f"{model} trained with {f'noise σ = {level:g}' if kind == 'gaussian' else KINDS[kind].at(level)}"
 
 
 def _training_rows(dataset):

@@ -50,6 +50,10 @@ class PerturbationKind:
             return ""
         return f"{level:g} is no level of {self.text}: levels are from 0 to {self.most:g}"
 
+    def at(self, level: float) -> str:
+        """Return the perturbation with a level, within a sentence: ``the FGSM attack of ε = 0.1``."""
+        return self.text + self.of_level.format(level) if self.of_level else self.level.format(level, 100 * level)
+
     def fills(self, options: dict) -> bool:
         """Return whether changed rows have a value of every feature."""
         return self.cls is GaussianNoise and options.get("support", "all") == "all"

@@ -32,11 +32,11 @@ PARAMETERS = (
     ),
     replace(SEED, in_form=False, details=f"{SEEDS} This is the seed of the copies. The model has its own seed."),
     Parameter(
-        "kind", "Perturbation",
-        'How the copies are changed, see :func:`xmlcore.robustness.perturbation`; the paper uses "gaussian".',
-        "choice", "gaussian", options=CHANGES, in_form=False,
-        details="An attack follows the gradient of ``surrogate``, or else of the model, which is first fitted to the "
-        "clean rows for that.",
+        "kind", "Noise in training, kind",
+        "How the copies are changed. The paper uses Gaussian noise. An attack follows the gradient of the model, which "
+        "is first trained on the clean rows for that; LdSM and DoubleSampling have none.",
+        "choice", "gaussian", options=CHANGES, option_names=tuple(KINDS[kind].title for kind in CHANGES), in_form=False,
+        details="See :func:`xmlcore.robustness.perturbation`. With ``surrogate``, an attack follows its gradient.",
     ),
     Parameter(
         "options", "Further arguments",

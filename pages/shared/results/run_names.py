@@ -8,7 +8,6 @@ import pandas as pd
 from pages.shared import fields, jobs, settings
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
-from xmlcore.experiment.kept_runs import trained_with_noise
 
 STAR = "*"
 FOOTNOTE = "\\* Computed in the background with default settings."
@@ -16,8 +15,8 @@ IN_TITLE = ("pattern", "attribution")  # parameters that the title of a selectio
 
 
 def style_model(record: dict) -> str:
-    """Return the name under which a run has its colour: a PLT trained with noise is the paper's ExtendedPLT."""
-    return "ExtendedPLT" if record["model"] == "PLT" and trained_with_noise(record) else record["model"]
+    """Return the name under which a run has its colour."""
+    return experiment.model_style(record["model"], record["params"])
 
 
 def places(records: list[dict]) -> dict[str, int]:
@@ -86,6 +85,6 @@ def _varied(records) -> dict[str, set]:
         for name, value in r["params"].items():
             values.setdefault(r["model"], {}).setdefault(name, set()).add(repr(value))
     return {
-        model: {name for name, found in of_model.items() if len(found) > 1} - {"noise_sigma"}
+        model: {name for name, found in of_model.items() if len(found) > 1} - {"noise_sigma", "noise_kind"}
         for model, of_model in values.items()
     }

@@ -207,6 +207,11 @@ def test_a_counterpart_trained_by_one_press_joins_the_figure(page, key):
     run = experiment.load("train", page.at.multiselect(key="robustness.runs").value[1])
     assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"
     assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
+    page.set("robustness.noisy.kind", "fgsm")
+    assert "learns from the FGSM attack; the figures above have Gaussian noise" in page.text()
+    page.press("robustness.noisy.train")
+    page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 3, seconds=300)
+    assert legend(figure(page, "P@1 under"))[2].startswith("PLT trained with the FGSM attack of ε = ")
 
 
 @pytest.mark.sections("Training with noise")
