@@ -18,6 +18,7 @@ OF_DIFFERENCES = (
 COSTS = {  # column of the lines -> title, title of the axis, and the unit drawn, in that of the column
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
     "fit_s": ("Training time", "Training, seconds", 1.0),
+    "total_s": ("Training and test rows", "Training and prediction of the test rows, seconds", 1.0),
     "training_bytes": ("Training memory", "Training memory, MB", 1e6),
     "model_bytes": ("Model size", "Model in memory, MB", 1e6),
 }
@@ -59,6 +60,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
         if keys:
             tables.cards(measured.cards(keys[0]))
         return
+    lines = lines.assign(total_s=lines["fit_s"] + lines["predict_s"])
     known = [column for column in COSTS if (lines[column] > 0).sum() > 1]
     *left, right = st.columns(2, gap="medium", vertical_alignment="bottom") if known else [st.container()]
     if left:

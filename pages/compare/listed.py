@@ -15,7 +15,18 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
 from xmlcore.experiment import kept_runs
 
-MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
+MEASURES = (
+    "P@1",
+    "P@3",
+    "P@5",
+    "nDCG@3",
+    "nDCG@5",
+    "PSP@1",
+    "PSP@3",
+    "PSP@5",
+    "R@5",
+    "F1 of means@1",
+)  # by which results are ordered
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
 TIMES = "Both training times"  # of the processor and by the clock
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has

@@ -14,7 +14,7 @@ from xmlcore.experiment.engine.sweep_settings import STEPS
 from xmlcore.parameters import AUTO
 
 SWEEP = experiment.KINDS["sweep"]
-MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5")
+MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5", "R@5", "F1 of means@1")
 TRIED = "Several settings"  # title of the section
 BUDGET = 20  # combinations drawn at random, at first
 FIRST = {"PLT": ["C"], "LdSM": ["n_estimators"], "OneVsRest": ["C"]}  # varied at first

@@ -24,6 +24,8 @@ def test_they_agree_with_scikit_learn(seed):
     P, R = precision_score(true, predicted, **options), recall_score(true, predicted, **options)
     assert metrics.macro_f1(true, predicted) == pytest.approx(2 * P * R / (P + R))
     assert metrics.macro_f1(true, predicted) >= f1_score(true, predicted, **options)
+    first = metrics.value(np.eye(15, dtype=bool)[true], predicted[:, None], "F1 of means@1")
+    assert first == pytest.approx(metrics.macro_f1(true, predicted))
 
 
 def test_predictions_of_unseen_classes_are_misses():

@@ -20,6 +20,9 @@ def measure(name, true, ranking, k, n_labels, weights=None, labels=None):
     average, _, of = name.removesuffix("@k").partition(" ")
     if average in ("micro", "macro", "weighted"):
         return _of_pairs(average, of, true, top, n_labels)
+    if name == "F1 of means@k":
+        P, R = (_of_pairs("macro", of, true, top, n_labels) for of in "PR")
+        return math.nan if math.isnan(P) else _ratio(2 * P * R, P + R)
     if name == "coverage@k":
         found = {label for t, row in zip(true, top) for label in row if label in t}
         return _ratio(len(found), len(set().union(*true)), math.nan)

@@ -260,7 +260,7 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
 class Train(Task):
     """Train a model on a data set and measure it on the test rows."""
 
-    kind, folder, result, version = "train", FOLDER, Run, 3
+    kind, folder, result, version = "train", FOLDER, Run, 4
 
     PARAMETERS = (MODEL, SETTINGS, K)
 
