@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import streamlit as st
+from streamlit.errors import StreamlitInvalidLayoutContextError
 
 from pages.shared import first_results, format, fragments, jobs, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
@@ -77,8 +78,11 @@ def _follow_jobs():
         by_itself = len(polls) > 1  # the first time is a part of the page's own run
         if by_itself and any(is_over() for is_over in over):
             st.rerun()
-        for draw in live:
-            draw()
+        try:
+            for draw in live:
+                draw()
+        except StreamlitInvalidLayoutContextError:  # a click has begun another run, whose elements these are not
+            st.rerun()
 
     if live or over:
         st.fragment(poll, run_every=jobs.poll_seconds())()

@@ -5,6 +5,7 @@ import io
 from types import SimpleNamespace
 
 import pytest
+from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.runtime.scriptrunner import StopException
 
 from pages.jobs import live
@@ -178,6 +179,24 @@ def test_looks_that_come_by_themselves_draw_the_page_once(monkeypatch, is_over):
     with contextlib.suppress(StopIteration):
         looks[0]()
     assert happened[1:] == ["page" if is_over else "drawn in its place"]
+
+
+def test_progress_whose_places_are_gone_draws_the_page_anew(monkeypatch):
+    """A click begins another run in a thread of its own: Streamlit forgets the places while the old one polls."""
+    happened = []
+
+    def draw(place):
+        raise StreamlitInvalidLayoutContextError("the container was created outside")
+
+    monkeypatch.setattr(jobs, "poll_seconds", lambda: 1.0)
+    monkeypatch.setattr(frame.st, "fragment", lambda poll, run_every: poll)
+    monkeypatch.setattr(frame.st, "session_state", {})
+    monkeypatch.setattr(frame.st, "empty", lambda: "place")
+    monkeypatch.setattr(frame.st, "rerun", lambda: happened.append("page"))
+    fragments.begin()
+    fragments.live(draw)
+    frame._follow_jobs()
+    assert happened == ["page"]
 
 
 @pytest.mark.parametrize("shows_progress", [False, True])
