@@ -22,18 +22,22 @@ NODE_ORDERS = {
     "node": "In the order they were made",
     "rows": "Most training rows first",
     "depth": "Deepest first",
-    "purity": "Least pure first",
+    "share_1": "Most mixed labels first",
     "objective": "Greatest J first",
+    "alpha": "Greatest impurity α first",
+    "beta": "Greatest imbalance β first",
 }
 FEATURES = 10  # features drawn for each child
 SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
 WITH_LABEL = "share_with_label"
 COLORS = {  # columns of the table of nodes: what the control calls them, and what they mean
-    "purity": ("Purity", "the share of a node’s training rows that have its most frequent label"),
+    "share_1": ("Most frequent label", "the share of a node’s training rows that have its most frequent label"),
     "objective": ("J of the split", "the objective J, small is good"),
     "balance": ("Balance", "the balance of the split in label occurrences, 0 is balanced"),
     "integrity": ("Class integrity", "class integrity without its weight, large is each label in one child"),
     "multiway": ("Multi-way penalty", "the multi-way penalty without its weight, 0 is every row in one child"),
+    "alpha": ("Impurity α", "the impurity α of the split, 0 is each label in one child"),
+    "beta": ("Imbalance β", "the imbalance β of the split, 0 is all children equally large"),
     WITH_LABEL: ("Rows with the label", "the share of a node’s training rows that have the label"),
 }
 
@@ -140,8 +144,8 @@ class DecisionTreeView(one_tree.TreeView):
 
     def facts(self) -> str:
         tree, v = self.tree, self.node
-        purity, rows = float(cached.nodes(self.key, self.t)["purity"].iloc[v]), int(tree.n_samples[v])
-        text = f"{format.count(rows, 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f}\u00a0%"
+        share, rows = float(cached.nodes(self.key, self.t)["share_1"].iloc[v]), int(tree.n_samples[v])
+        text = f"{format.count(rows, 'training row')} at depth {tree.depth[v]}, {percent(share)} with the same label"
         if not self.is_leaf(v):
             sent = zip(tree.n_samples[tree.children[v]] / rows, tree.children[v])
             text += "; of the rows, " + ", ".join(f"{percent(share)} go to node {child:,}" for share, child in sent)
@@ -229,7 +233,7 @@ def _controls(view) -> str:
         label, chosen = f"Most nodes drawn, {ends[0]} to {ends[1]}", lambda number: look(most=number)
         fields.number(label, *ends, "trees.most", view.most, chosen, place=how, step=50)
     names = {column: name for column, (name, _) in COLORS.items() if of_label or column != WITH_LABEL}
-    key, first = ("trees.color.label", WITH_LABEL) if of_label else ("trees.color", "purity")
+    key, first = ("trees.color.label", WITH_LABEL) if of_label else ("trees.color", "share_1")
     return fields.choice("Colour", names, key, first, place=how)
 
 
@@ -327,9 +331,9 @@ def top_labels(frame) -> list[str]:
 def all_nodes(view) -> None:
     every = cached.nodes(view.key, view.t)
     order = fields.choice("Order", NODE_ORDERS, "trees.order", "node")
-    ordered = every.sort_values(order, ascending=order in ("node", "purity"), kind="stable", na_position="last")
+    ordered = every.sort_values(order, ascending=order in ("node", "share_1"), kind="stable", na_position="last")
     shown = view.with_names(ordered.head(LISTED_LEAVES))
-    table = shown.assign(parent=shown["parent"].where(shown["parent"] >= 0), purity=100 * shown["purity"])
+    table = shown.assign(parent=shown["parent"].where(shown["parent"] >= 0), share_1=100 * shown["share_1"])
     digits = {"format": "%.3f", "width": 70}
     columns = {
         "node": tables.number("Node", 60, "%d"),
@@ -337,18 +341,21 @@ def all_nodes(view) -> None:
         "depth": tables.number("Depth", 60, "%d"),
         "kind": tables.text("Kind", 60),
         "rows": tables.number("Rows", 70, "localized", "Training rows."),
-        "purity": tables.bar("Purity, %", 100, form="%.0f"),
+        "share_1": tables.bar("First label, %", 100, "Share of its rows with its most frequent label.", form="%.0f"),
         "labels": tables.text("Most frequent labels", 220),
         "objective": tables.number("J", 70),
         "balance": tables.number("Balance", help="Of label occurrences.", **digits),
         "integrity": tables.number("Integrity", help="Without its weight.", **digits),
         "multiway": tables.number("Multi-way", help="Without its weight.", **digits),
+        "alpha": tables.number("α", help="Impurity of the split: 0 is each label in one child.", **digits),
+        "beta": tables.number("β", help="Imbalance of the split: 0 is all children equally large.", **digits),
+        "entropy_fall": tables.number("Entropy", help="By how much a split into two lowers it.", **digits),
         "below": tables.number("Nodes below", 90, "localized"),
     }
-    first = ("node", "depth", "kind", "rows", "purity", "labels", "objective")
+    first = ("node", "depth", "kind", "rows", "share_1", "labels", "objective")
     table = table.assign(labels=top_labels(shown))
     tables.show(table, "trees.nodes", columns, signs={"objective": "{:.3f}"}, first=first, most=360)
     of = f"Showing {len(shown):,} of {format.count(len(every), 'node')}"
     st.caption(f"{of} of tree {view.t + 1}, {NODE_ORDERS[order][:1].lower()}{NODE_ORDERS[order][1:]}.")
-    about = "Every node with its parent, depth, rows, J and its parts, purity and most frequent labels"
+    about = "Every node with its parent, depth, rows, J and its parts, α, β and most frequent labels"
     charts.csv_button("All nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes", about)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import fields, fragments, tasks
+from pages.shared import fields, format, fragments, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import experiment, figures
@@ -13,6 +13,10 @@ TEXTS = {
     "max_nodes": ("Smaller trees", "All trees, cut to their first nodes, as Figure 3 of the paper; the last point is "
                   "the whole model."),
 }  # fmt: skip
+LEMMAS = {  # measure of splits -> its name, and what it is
+    "beta": ("Imbalance β", "The largest difference of a child’s share from the mean share: 0 is balanced."),
+    "alpha": ("Impurity α", "How much of the labels is in more than one child: 0 is pure."),
+}
 
 
 def depth(view) -> None:
@@ -40,6 +44,40 @@ def depth(view) -> None:
         )
     with right:
         objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}", "depth")
+    _training(view, chosen, part, whose)
+    _lemmas(view, chosen, whose)
+
+
+def _training(view, trees, part: str, whose: str) -> None:
+    """Draw J, or a part of it, while the nodes of each depth were trained."""
+    frame = frames.training_by_depth(trees, view.weights)
+    if len(frame):
+        charts.show_figure(
+            figures.objective_at_depths(frame, part, f"{part[:1].upper()}{part[1:]} in training, {whose}"),
+            frame,
+            f"{view.files}-training",
+            "Estimates after each epoch (Figure 1 of the paper): mean over the nodes of a depth, in a band from the "
+            "least to the greatest. Of more than six depths some are drawn.",
+            key=f"trees.training.{view.key[:8]}",
+        )
+
+
+def _lemmas(view, trees, whose: str) -> None:
+    """Draw the imbalance β and the impurity α of splits beside the bounds of lemmas 3 and 4."""
+    frame = frames.lemmas_frame(trees, view.weights)
+    places = st.columns(2, gap="large") if len(frame) else ()
+    for place, (measure, (name, about)) in zip(places, LEMMAS.items()):
+        mine = frame[frame["measure"] == measure]
+        figure, bounded = figures.lemma_bounds(mine, measure, f"{name}, {whose}"), int(mine["bound"].notna().sum())
+        said = f"{figure.layout.meta['above']:,} of {format.count(bounded, 'split')} exceed the bound of the paper."
+        with place:
+            charts.show_figure(
+                figure,
+                mine,
+                f"{view.files}-{measure}",
+                f"{about} {said if bounded else 'With these λ1 and λ2 the paper has no bound.'}",
+                key=f"trees.{measure}.{view.key[:8]}",
+            )
 
 
 def objective(view, trees, part: str, whose: str, file: str, place: str) -> None:
@@ -52,8 +90,7 @@ def objective(view, trees, part: str, whose: str, file: str, place: str) -> None
         figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
         frame,
         file,
-        "Least, mean and greatest over the splits at each depth, with the sign and weight in J; smaller is better "
-        "(Figure 1 of the paper).",
+        "Least, mean and greatest over the splits at each depth, with the sign and weight in J; smaller is better.",
         key=f"trees.objective.{place}.{view.key[:8]}",
     )
 

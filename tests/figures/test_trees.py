@@ -25,7 +25,7 @@ def nodes(**columns):
             "kind": ["inner", "inner", "leaf"],
             "rows": [100, 60, 40],
             "hidden": [0, 4, 0],
-            "purity": [0.3, 0.5, 0.9],
+            "share_1": [0.3, 0.5, 0.9],
             "objective": [-0.5, -0.8, np.nan],
             "share_of_parent": [1.0, 0.6, 0.4],
             "labels": ["a 30 %", "a <b>x</b> 50 %, b 20 %", "b 90 %"],
@@ -72,9 +72,9 @@ def test_a_tree_draws_names_sizes_and_counts_what_is_hidden():
     assert drawn[0][3] == "" and "5 nodes below it not drawn" in drawn[0][4]
     scales = {
         color: figures.tree(nodes(integrity=0.5), color=color, title="Tree 1").layout.coloraxis.reversescale
-        for color in ("purity", "objective", "integrity")
+        for color in ("share_1", "objective", "integrity")
     }
-    assert scales == {"purity": False, "objective": True, "integrity": False}
+    assert scales == {"share_1": False, "objective": True, "integrity": False}
 
 
 def test_leaves_without_j_are_grey_and_the_way_of_a_row_is_thick():
@@ -128,6 +128,29 @@ def test_j_by_depth_has_least_mean_and_greatest():
     drawn = {trace.name: list(trace.y) for trace in figures.objective_by_depth(frame).data}
     assert drawn == {"greatest": [-1, 0], "least": [-1, -2], "mean": [-1, -1]}
     assert figures.objective_by_depth(frame, "balance").layout.yaxis.title.text == "Balance"
+
+
+def test_j_in_training_has_a_line_with_a_band_for_each_depth():
+    lines = [("J", d, e, -2.0 - d, -1.0 - d, 0.0, 2) for d in range(9) for e in (1, 2)]
+    frame = pd.DataFrame(lines, columns=["part", "depth", "epoch", "least", "mean", "greatest", "nodes"])
+    figure = figures.objective_at_depths(frame)
+    drawn = {trace.name: list(trace.y) for trace in figure.data if trace.name}
+    assert list(drawn) == ["root", *(f"depth {d}" for d in (2, 3, 5, 6, 8))] and drawn["depth 8"] == [-9, -9]
+    bands = [(list(high.y), list(low.y)) for high, low in zip(figure.data[::3], figure.data[1::3])]
+    assert bands[1] == ([0, 0], [-4, -4]) and figure.layout.meta["total"] == 9
+
+
+def test_splits_stand_beside_the_bound_of_their_lemma():
+    frame = pd.DataFrame(
+        {"measure": ["alpha"] * 3 + ["beta"], "term": [2.0, 1.0, 3.0, 0.0], "value": [0.5, 0.2, 0.1, 0.0]}
+    )
+    frame = frame.assign(bound=[0.6, 0.1, np.nan, np.nan], tree=0, node=range(4))
+    points, line = figures.lemma_bounds(frame).data
+    assert list(points.x) == [1, 2, 3] and list(line.y)[:2] == [0.1, 0.6]
+    assert figures.lemma_bounds(frame).layout.meta["above"] == 1
+    assert len(figures.lemma_bounds(frame, "beta").data) == 1, "no line where no bound is stated"
+    with pytest.raises(ValueError, match="alpha or beta"):
+        figures.lemma_bounds(frame, "gamma")
 
 
 def test_objective_in_training_marks_what_the_split_came_to():
@@ -247,7 +270,7 @@ def colors_of(figure):
 
 
 def drawings():
-    tree = nodes(kind=["inner", "leaf", "leaf"], hidden=0, purity=[0.3, 0.9, np.nan], visited=[True, True, False])
+    tree = nodes(kind=["inner", "leaf", "leaf"], hidden=0, share_1=[0.3, 0.9, np.nan], visited=[True, True, False])
     path = pd.DataFrame({"tree": 0, "depth": [1, 2], "node": [1, 2], "margin": [0.5, 0.1], "factor": [0.6, 0.5]})
     depths = pd.DataFrame({"depth": [1, 2], "leaves": [1, 2], "rows": [5, 4]})
     parts = pd.DataFrame(
@@ -262,6 +285,10 @@ def drawings():
         "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
         "path": figures.path_products(path),
         "depths": figures.leaf_depths(depths, 16, 2),
+        "training": figures.objective_at_depths(parts.assign(epoch=1)),
+        "lemma": figures.lemma_bounds(
+            pd.DataFrame({"measure": ["beta"], "term": 1, "value": 1, "bound": 1, "tree": 0, "node": 1}), "beta"
+        ),
         **{f"objective: {part}": figures.objective_by_depth(parts, part) for part in figures.OBJECTIVE_COLORS},
     }
 

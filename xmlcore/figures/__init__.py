@@ -42,7 +42,9 @@ from xmlcore.figures._feature_bars import (
 from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
     leaf_depths,
+    lemma_bounds,
     measures_of_prefixes,
+    objective_at_depths,
     objective_by_depth,
     objective_in_training,
     path_products,
@@ -76,12 +78,13 @@ __all__ = [
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "differences",
     "cut_apart", "deletion_curves", "feature_bars", "feature_bars_of_node", "feature_weights", "features_per_row",
     "frontier", "group_heat", "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree",
-    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "magnitude_bars", "measures_at_k",
-    "measures_compared", "measures_of_prefixes", "node_bars", "noisy_features", "objective_by_depth",
-    "objective_in_training", "overlap_heat", "parameters_compared", "pareto", "path_products", "path_shares",
-    "patterns_compared", "precision_recall", "prediction_times", "reliability_curve", "robustness_curves", "run_marks",
-    "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat", "short", "significance_diagram",
-    "stability_boxes", "stability_curves", "sweep_values", "template", "tree", "trials", "timeline", "treemap",
+    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars",
+    "measures_at_k", "measures_compared", "measures_of_prefixes", "node_bars", "noisy_features", "objective_at_depths",
+    "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared", "pareto", "path_products",
+    "path_shares", "patterns_compared", "precision_recall", "prediction_times", "reliability_curve",
+    "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat",
+    "short", "significance_diagram", "stability_boxes", "stability_curves", "sweep_values", "template", "tree",
+    "trials", "timeline", "treemap",
 ]  # fmt: skip
 
 document(__all__, vars())

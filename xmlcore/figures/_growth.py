@@ -16,11 +16,18 @@ from xmlcore.wording import probability, score
 
 OBJECTIVE_COLORS = {"J": ink.BLUE, "balance": ink.VERMILION, "class integrity": ink.GREEN, "multi-way": ink.PURPLE}
 OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
+DEPTH_DASHES = ("solid", "dash", "dot")
 DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
 # Parameter that is varied -> the title of the figure, of its axis, and the unit.
 SIZES = {
     "n_trees": ("More trees", "Trees", "trees"),
     "max_nodes": ("Larger trees", "Largest number of nodes in a tree, T_max", "nodes"),
+}
+DEPTH_COLORS = (ink.BLUE, ink.VERMILION, ink.GREEN, ink.PURPLE, ink.VIOLET, ink.GREY)  # as many depths are drawn
+MOST_SPLITS = 3000  # largest number of splits that are drawn as points
+LEMMAS = {  # column of splits -> its axis, that of the part of J which bounds it, and the number of the lemma
+    "beta": ("β, imbalance", "J − J<sub>purity</sub>, the balancing term", 3),
+    "alpha": ("α, impurity", "J − J<sub>balance</sub>, the purity term", 4),
 }
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 MANY = {"size": 4, "width": 1.2, "opacity": 0.45}  # how each looks where there are several
@@ -76,6 +83,58 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
         figure.line(rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
     x, legend = {"title_text": "Depth", **whole_axis(rows["depth"])}, {"traceorder": "normal"}
     return figure.checked(x, _title(part), showlegend=True, legend=legend)
+
+
+def objective_at_depths(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
+    """Draw the objective J, or one part of it, against the epoch of training: for each depth the mean, in a band.
+
+    {Parameters: frame}
+        Columns ``part``, ``depth``, ``epoch``, ``least``, ``mean``, ``greatest``, ``nodes``.
+        :func:`xmlcore.models.ldsm.frames.training_by_depth` gives it.
+    part : str
+        Draws the rows of the frame with this ``part``; of more than six depths some, with the first and the last.
+    {titled_figure}
+    """
+    columns = ["part", "depth", "epoch", "least", "mean", "greatest", "nodes"]
+    need_columns(frame, columns, "objective_at_depths")
+    rows = frame[frame["part"] == part]
+    depths = np.unique(rows["depth"])
+    drawn = np.unique(depths[np.linspace(0, depths.size - 1, min(len(DEPTH_COLORS), depths.size)).round().astype(int)])
+    figure = Drawing(title or f"{_title(part)} in training, by depth", len(drawn), len(depths))
+    for at, (depth, color) in enumerate(zip(drawn, DEPTH_COLORS)):
+        mine, name = rows[rows["depth"] == depth].sort_values("epoch"), f"depth {depth}" if depth else "root"
+        hover = f"{name}, after epoch %{{x}}: %{{y:.3f}}, mean of %{{customdata:,}} nodes"
+        look = {"between": (mine["least"], mine["greatest"]), "legendgroup": name, "dash": DEPTH_DASHES[at % 3]}
+        figure.line(mine["epoch"], mine["mean"], name, color, hover, size=5, customdata=mine["nodes"], **look)
+    return figure.checked({"title_text": "Epoch", **whole_axis(rows["epoch"])}, _title(part), showlegend=True)
+
+
+def lemma_bounds(frame: pd.DataFrame, measure: str = "alpha", title: str | None = None) -> Figure:
+    """Draw the imbalance β or the impurity α of splits against the part of J that bounds it, and the bound.
+
+    {Parameters: frame}
+        Columns ``measure``, ``term``, ``value``, ``bound`` (NaN where the lemma states none), ``tree``, ``node``.
+        :func:`xmlcore.models.ldsm.frames.lemmas_frame` gives it.
+    measure : {"alpha", "beta"}
+        Draws the rows of the frame with this ``measure``; of more than 3,000 some, evenly spread.
+    {titled_figure}
+        ``layout.meta`` adds ``above``: the number of splits above their bound.
+    """
+    need_columns(frame, ["measure", "term", "value", "bound", "tree", "node"], "lemma_bounds")
+    if measure not in LEMMAS:
+        raise ValueError(f"measure must be alpha or beta, not {measure!r:.200}")
+    axis, term, lemma = LEMMAS[measure]
+    rows = frame[frame["measure"] == measure].sort_values("term")
+    few = rows.iloc[:: -(-len(rows) // MOST_SPLITS) or 1]
+    above = int((rows["value"] > rows["bound"] + 1e-9).sum())
+    figure = Drawing(title or f"{axis} and the bound of lemma {lemma}", few, rows, above=above)
+    said = [f"node {node:,} of tree {tree + 1:,}" for node, tree in zip(few["node"], few["tree"])]
+    hover, mark = "%{customdata}: %{y:.3f}", {"color": ink.BLUE, "size": 5}
+    figure.points(few["term"], few["value"], "splits", mark, hover, customdata=said)
+    if rows["bound"].notna().any():
+        line = {"name": f"bound of lemma {lemma}", "showlegend": True}
+        figure.stroke(rows["term"], rows["bound"], ink.VERMILION, 2, **line)
+    return figure.checked(term, axis, showlegend=True)
 
 
 def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> Figure:

@@ -19,11 +19,13 @@ from xmlcore.figures._style import Figure, need_columns
 CLEAR = "rgba(0,0,0,0)"
 CHOSEN, SEARCHED = "Selected node", "Path to the label"
 COLUMNS = {  # column of the colours -> its title, whether it is a share, and whether small values are good
-    "purity": ("Purity", True, False),
+    "share_1": ("Most frequent label", True, False),
     "objective": ("J", False, True),
     "balance": ("Balance", False, True),
     "integrity": ("Class integrity", False, False),
     "multiway": ("Multi-way penalty", False, True),
+    "alpha": ("Impurity α", False, True),
+    "beta": ("Imbalance β", False, True),
     "share_with_label": ("Rows with the label", True, False),
 }
 ROW = 24  # height of a row of the drawing, in pixels
@@ -47,7 +49,7 @@ LETTERS = 17  # most letters of such a name
 
 def tree(
     frame: pd.DataFrame,
-    color: str = "purity",
+    color: str = "share_1",
     *,
     color_range: tuple[float, float] | None = None,
     chosen: int | None = None,
@@ -61,7 +63,7 @@ def tree(
         ``rows`` (training rows), ``hidden`` (number of nodes below it that are not in the frame), and the column named
         by ``color``.
 
-        Optional, for the hover text: ``depth``, ``purity`` and ``share_of_parent``, which are numbers; ``labels`` (most
+        Optional, for the hover text: ``depth`` and ``share_of_parent``, which are numbers; ``labels`` (most
         frequent labels of the node), ``equation`` (J as a sum of its parts), ``sent`` (shares of rows that go to each
         child), ``having`` (rows with the chosen label) and ``told`` (the label whose share grew most), which are texts.
 
@@ -187,7 +189,6 @@ def _hover(frame) -> np.ndarray:
             row.get("having"),
             _listed("{}", row.get("labels")),
             _listed("most gained: {}", row.get("told")),
-            f"purity {100 * row['purity']:.0f} %" if "purity" in row else "",
             row.get("sent") and f"sends {row['sent']}",
             row.get("equation") and f"J = {row['equation']}",
             f"{row['hidden']:,} nodes below it not drawn" if row["hidden"] else "",

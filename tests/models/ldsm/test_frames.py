@@ -50,7 +50,7 @@ def test_the_table_of_nodes_has_all_of_them_with_names(tree):
     assert (frame["kind"] == "leaf").tolist() == (tree.children[:, 0] < 0).tolist()
     assert frame["objective"].isna().tolist() == (frame["kind"] == "leaf").tolist()
     for v in range(len(frame)):
-        assert frame["purity"][v] == pytest.approx(counts(tree, v).max() / tree.n_samples[v])
+        assert frame["share_1"][v] == pytest.approx(counts(tree, v).max() / tree.n_samples[v])
         best = [j for _, j in sorted((-n, j) for j, n in enumerate(counts(tree, v)) if n)][:3]
         for place in range(3):
             label = best[place] if place < len(best) else -1
@@ -135,6 +135,48 @@ def test_parts_of_j_by_depth_add_up_to_it(model):
     at_root = frame[(frame["part"] == "J") & (frame["depth"] == 0)].iloc[0]
     roots = [tree.objective[0] for tree in model.trees_]
     assert (at_root["least"], at_root["greatest"], at_root["nodes"]) == (min(roots), max(roots), len(roots))
+
+
+def test_impurity_imbalance_and_entropy_are_those_of_the_paper(model, tree):
+    """Definitions 1 and 2, and the fall of entropy in the proof of Theorem 4, from the numbers of rows."""
+    M, frame = model.arity, frames.nodes_frame(tree)
+    assert frame["alpha"].isna().tolist() == (frame["kind"] == "leaf").tolist()
+    for v in tree.inner:
+        hist, sent = counts(tree, v), np.array([counts(tree, c) for c in tree.children[v]])
+        P, P_of = sent.sum(axis=1) / hist.sum(), sent[:, hist > 0] / hist[hist > 0]
+        pi = hist[hist > 0] / hist.sum()
+        assert frame["beta"][v] == pytest.approx(max(abs(P - P.mean())))
+        assert frame["alpha"][v] == pytest.approx(sum(pi @ np.minimum(p, P_of.sum(axis=0) - p) for p in P_of) / M)
+        rows = [hist, *sent] / tree.n_samples[[v, *tree.children[v]]][:, None]
+        G = [-(own[own > 0] * np.log(own[own > 0])).sum() for own in rows]
+        right, left = tree.n_samples[tree.children[v]][:2] / tree.n_samples[v]
+        both = right + left - 1
+        fall = G[0] - (right - both) * G[1] - (left - both) * G[2] - both * G[0]
+        assert frame["entropy_fall"][v] == pytest.approx(fall if M == 2 else np.nan, nan_ok=True)
+
+
+def test_bounds_of_lemmas_3_and_4_are_those_of_the_paper(model):
+    weights, M = (1.0, 1.75), model.arity
+    frame = frames.lemmas_frame(model.trees_, weights)
+    beta, alpha = (frame[frame["measure"] == measure] for measure in ("beta", "alpha"))
+    assert (beta["value"] <= beta["bound"] + 1e-12).all() and len(alpha) == sum(t.inner.size for t in model.trees_)
+    for line in alpha.iloc[:9].itertuples():
+        tree = model.trees_[line.tree]
+        J = tree.balance[line.node] - tree.integrity[line.node] + 1.75 * tree.multiway[line.node]
+        bound = (J - tree.balance[line.node] + 1.75) * 2 / (M * (2 * 1.75 - (M - 1)))
+        assert line.term == pytest.approx(J - tree.balance[line.node])
+        assert line.bound == pytest.approx(bound if M - 1 + tree.balance[line.node] >= 1.75 else np.nan, nan_ok=True)
+    assert frames.lemmas_frame(model.trees_, (2.0, 1.0)).query("measure == 'alpha'")["bound"].isna().all()
+
+
+def test_j_in_training_is_kept_by_depth(model):
+    frame = frames.training_by_depth(model.trees_, WEIGHTS).set_index(["part", "depth", "epoch"])
+    deep = np.concatenate([tree.trace[tree.depth[tree.inner] == 1] for tree in model.trees_])[:, -1].astype(float)
+    J = deep[:, 1] - 2 * deep[:, 2] + deep[:, 3]
+    found = frame.loc[("balance", 1, model.n_epochs)]
+    assert found[["least", "mean", "greatest"]].tolist() == [deep[:, 1].min(), deep[:, 1].mean(), deep[:, 1].max()]
+    parts = sum(frame.loc[(part, 1, 1), "mean"] for part in frames.PARTS)
+    assert found["nodes"] == len(J) and len(frame.loc["J", 0]) == model.n_epochs and np.isfinite(parts)
 
 
 def test_parts_of_j_in_training_add_up_to_it(model, tree):
@@ -272,7 +314,8 @@ def test_a_tree_of_one_leaf_has_all_tables(one_node):
     assert frames.levels_that_fit(one_node) == 1
     frame = frames.drawing_frame(one_node, frames.below(one_node), str)
     assert frame[["node", "x", "y", "hidden"]].to_numpy().tolist() == [[0, 0, 0, 0]]
-    assert frames.objective_by_depth([one_node], WEIGHTS).empty
+    for table in (frames.objective_by_depth, frames.training_by_depth, frames.lemmas_frame):
+        assert table([one_node], WEIGHTS).empty
     assert frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
     assert frames.nodes_of_label(one_node, 1).tolist() == [0]
     assert frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]

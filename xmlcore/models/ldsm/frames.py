@@ -88,10 +88,10 @@ def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.n
     labels, shares, before = np.full(len(nodes), -1, np.int32), np.zeros(len(nodes)), np.zeros(len(nodes))
     for i, v in enumerate(np.asarray(nodes).tolist()):
         parent = tree.parent[v]
-        if parent < 0:
-            continue
         own, above = slice(hist.indptr[v], hist.indptr[v + 1]), slice(hist.indptr[parent], hist.indptr[parent + 1])
         ids = hist.indices[own]
+        if parent < 0 or not ids.size:
+            continue
         then = hist.data[above][np.searchsorted(hist.indices[above], ids)] / rows[parent]  # its labels are there too
         now = hist.data[own] / rows[v]
         best = int(np.argmax(now - then))
@@ -105,19 +105,49 @@ def nodes_frame(
     chosen = np.arange(tree.parent.size) if nodes is None else np.asarray(nodes, np.int64)
     parent, n = tree.parent[chosen], tree.n_samples[chosen]
     labels, rows = top_labels(tree, k, None if nodes is None else chosen)
-    shares = rows / n[:, None]
+    shares = rows / np.maximum(n, 1)[:, None]
     columns = {
         "node": chosen,
         "parent": parent,
         "depth": tree.depth[chosen],
         "kind": np.where(tree.children[chosen, 0] >= 0, INNER, LEAF),
         "rows": n,
-        "share_of_parent": np.where(parent >= 0, n / tree.n_samples[parent], 1.0),
+        "share_of_parent": np.where(parent >= 0, n / tree.n_samples[parent.clip(0)], 1.0),
         "below": nodes_below(tree)[chosen] if (tree.children[chosen, 0] >= 0).any() else 0,
-        "purity": shares[:, 0],
     }
     columns |= {name: getattr(tree, name)[chosen] for name in ("objective", "balance", "integrity", "multiway")}
-    return _with_labels(columns, labels, shares, label_name)
+    return _with_labels(columns | split_terms(tree, chosen), labels, shares, label_name)
+
+
+def split_terms(tree: "LdSMTree", nodes) -> dict[str, np.ndarray]:
+    """Return terms of the paper's theorems for the splits of nodes, NaN for leaves and where they are not defined.
+
+    ``alpha`` is 0 where each label is in one child (Definition 2), ``beta`` where children get equally much (Definition
+    1). ``entropy_fall`` is by how much a split into two lowers the entropy of the leaves, over the node's share of rows
+    (Δ of Theorem 4).
+    """
+    found = {name: np.full(len(nodes), np.nan) for name in ("alpha", "beta", "entropy_fall")}
+    inner = np.flatnonzero(tree.children[nodes, 0] >= 0)
+    split, M = np.asarray(nodes)[inner], tree.children.shape[1]
+    children = tree.children[split]
+    total, parts = tree.histograms[split].sum(axis=1), [tree.histograms[children[:, c]] for c in range(M)]
+    every, sent = sum(parts), np.column_stack([part.sum(axis=1) for part in parts]) / total[:, None]
+    found["alpha"][inner] = sum(part.minimum(every - part).sum(axis=1) for part in parts) / (M * total)
+    found["beta"][inner] = abs(sent - sent.mean(axis=1, keepdims=True)).max(axis=1)
+    if M == 2:
+        first, second = (tree.n_samples[children] / tree.n_samples[split][:, None]).T
+        both = np.maximum(first + second - 1, 0)
+        of_children = (1 - second) * _entropy(tree, children[:, 0]) + (1 - first) * _entropy(tree, children[:, 1])
+        found["entropy_fall"][inner] = (1 - both) * _entropy(tree, split) - of_children
+    return found
+
+
+def _entropy(tree, nodes):
+    """Return the sum of -ρ ln ρ over the labels of each node, where ρ is the share of its rows with the label."""
+    part = tree.histograms[nodes]
+    at = np.repeat(np.arange(len(nodes)), np.diff(part.indptr))
+    shares = part.data / tree.n_samples[nodes][at]
+    return np.bincount(at, -shares * np.log(shares), minlength=len(nodes))
 
 
 def _with_labels(columns, labels, shares, label_name) -> "DataFrame":
@@ -153,9 +183,7 @@ def labels_of_node(
     columns |= {"rows": counts, "share": counts / tree.n_samples[node]}
     if tree.children[node, 0] >= 0:
         for c, child in enumerate(tree.children[node], 1):
-            own = slice(hist.indptr[child], hist.indptr[child + 1])
-            at = np.searchsorted(hist.indices[own], labels).clip(max=own.stop - own.start - 1)
-            columns[f"to_{c}"] = np.where(hist.indices[own][at] == labels, hist.data[own][at], 0) / counts
+            columns[f"to_{c}"] = hist[[child]].toarray()[0][labels] / counts
     return pd.DataFrame(columns)
 
 
@@ -361,6 +389,35 @@ def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]
         parts.append(found.rename_axis("depth").reset_index().assign(part=part))
     columns = ["part", "depth", "least", "mean", "greatest", "nodes"]
     return pd.concat(parts, ignore_index=True)[columns]
+
+
+def training_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
+    """Return J and its weighted parts after each epoch of the training of nodes, by their depth (Figure 1)."""
+    depth = np.concatenate([tree.depth[tree.inner] for tree in trees])
+    trace = np.concatenate([tree.trace for tree in trees]).astype(np.float64)
+    keys = np.repeat(depth, trace.shape[1]), np.tile(np.arange(1, trace.shape[1] + 1), depth.size)
+    parts = []
+    for part, value in contributions(*trace.reshape(-1, 4).T, weights).items():
+        grouped = pd.Series(value).groupby([*keys])
+        found = grouped.agg(least="min", mean="mean", greatest="max", nodes="size").rename_axis(["depth", "epoch"])
+        parts.append(found.reset_index().assign(part=part))
+    return pd.concat(parts, ignore_index=True)
+
+
+def lemmas_frame(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
+    """Return β and α of all splits, the part of J that bounds each, and the bound of lemma 3 or 4; NaN without one."""
+    M, (integrity, multiway) = trees[0].children.shape[1], weights
+    room = 2 * multiway - integrity * (M - 1)
+    parts = []
+    for t, tree in enumerate(trees):
+        terms, inner = split_terms(tree, tree.inner), tree.inner
+        purity = multiway * tree.multiway[inner] - integrity * tree.integrity[inner]
+        stated = (room > 0) & (integrity * (M - 1) + tree.balance[inner] >= multiway)  # the condition of lemma 4
+        bound = np.where(stated, (purity + multiway) * 2 / (M * room or 1), np.nan)
+        for measure, term, bounds in (("beta", tree.balance[inner], tree.balance[inner]), ("alpha", purity, bound)):
+            columns = {"tree": t, "node": inner, "measure": measure, "term": term, "value": terms[measure]}
+            parts.append(pd.DataFrame(columns | {"bound": bounds}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) -> "DataFrame":
