@@ -125,8 +125,11 @@ def route(weights, row, M):
     return [m for m in range(M) if margins[m] >= 0.5] or [margins.index(max(margins))]
 
 
-def grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambdas, seed, optimizer="nag"):
-    """Algorithm 1: (parent, first child, rows of each node, weights by node, J and parts by node)."""
+def grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambdas, seed, optimizer="nag", keep=False):
+    """Algorithm 1: (parent, first child, rows of each node, weights by node, J and parts by node).
+
+    Without ``keep`` a split that leaves a child empty, or sends all rows to one, is undone, as in the authors' program.
+    """
 
     def histogram(of):
         found = {}
@@ -137,7 +140,7 @@ def grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambda
 
     def priority(of):
         counts = histogram(of).values()
-        return sum(counts) - max(counts)
+        return sum(counts) - max(counts, default=0)
 
     parent, first_child, rows_of, weights, stats = [-1], [-1], [list(range(len(rows)))], {}, {}
     queue = [0] if priority(rows_of[0]) else []
@@ -159,7 +162,7 @@ def grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambda
         }
         sent = [route(kept, row, M) for row in met]
         children = [[i for i, to in zip(own, sent) if m in to] for m in range(M)]
-        if any(len(child) in (0, len(own)) for child in children):
+        if not keep and any(len(child) in (0, len(own)) for child in children):
             continue
         first_child[v] = len(parent)
         weights[v] = kept

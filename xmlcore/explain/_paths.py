@@ -128,7 +128,7 @@ def _ways(model, x, label):
     for t, part in frame.groupby("tree", sort=False):
         hist = model.trees_[t].histograms
         column = np.asarray(hist[part["node"].to_numpy()][:, [label]].todense()).ravel()
-        shares_of_trees.append(column / part["n_rows"].to_numpy())
+        shares_of_trees.append(column / part["n_rows"].clip(lower=1).to_numpy())
     share = np.concatenate(shares_of_trees)
     frame.insert(6, "share", share)
     change = np.diff(share, prepend=np.nan)

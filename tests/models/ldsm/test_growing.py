@@ -8,24 +8,27 @@ import pytest
 import scipy.sparse as sp
 from ldsm_examples import rows_and_labels, small_data, small_model
 
-from xmlcore import LdSM, metrics
-from xmlcore.models.ldsm import estimator, growing
+from xmlcore import LdSM, explain, load_model, metrics
+from xmlcore.models.ldsm import estimator, frames, growing
 from xmlcore.validation import check_labels
 
 
 @pytest.mark.parametrize("M, optimizer", [(2, "nag"), (3, "nag"), (4, "nag"), (2, "sgd"), (3, "sgd")])
-def test_trees_are_those_of_the_paper(M, optimizer):
+@pytest.mark.parametrize("degenerate_splits", ["undo", "keep"])
+def test_trees_are_those_of_the_paper(M, optimizer, degenerate_splits):
     X, rows, labels = rows_and_labels(n=60, seed=20 + M)
     rows = [{f: float(np.float32(v)) for f, v in row.items()} for row in rows]
     model = LdSM.preset("program", 
         arity=M, max_nodes=25, n_epochs=5, n_estimators=2, learning_rate=0.5, integrity_weight=1.0, random_state=1,
-        optimizer=optimizer,
+        optimizer=optimizer, degenerate_splits=degenerate_splits,
     )  # fmt: skip
     model.fit(X, labels)
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
     for tree, seed in zip(model.trees_, model._seeds(2)):
-        grown = naive.ldsm.grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
+        grown = naive.ldsm.grow(
+            rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer, degenerate_splits == "keep"
+        )
         parent, first_child, rows_of, _, stats = grown
         assert tree.parent.tolist() == parent
         assert tree.n_samples.tolist() == [len(own) for own in rows_of]
@@ -36,6 +39,53 @@ def test_trees_are_those_of_the_paper(M, optimizer):
             assert tree.children[v].tolist() == ([-1] * M if first < 0 else list(range(first, first + M)))
             parts = [tree.objective[v], tree.balance[v], tree.integrity[v], tree.multiway[v]]
             np.testing.assert_allclose(parts, stats.get(v, [np.nan] * 4), atol=1e-9)
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def kept(request):
+    """A model with empty leaves, and with children that got all rows and were split again; its rows and labels."""
+    X, labels = small_data()
+    model = small_model(arity=request.param, integrity_weight=4.0, degenerate_splits="keep", n_jobs=2).fit(X, labels)
+    assert any((tree.n_samples == 0).any() for tree in model.trees_)
+    return model, X, labels
+
+
+def test_a_child_with_all_rows_is_trained_again_until_the_tree_is_full(kept):
+    model, X, labels = kept
+    for tree in model.trees_:
+        assert tree.parent.size + model.arity > model.max_nodes
+        assert (tree.children[tree.n_samples == 0] == -1).all(), "an empty child is a leaf"
+        again = [v for v in tree.inner[1:] if tree.n_samples[v] == tree.n_samples[tree.parent[v]]]
+        assert all(
+            not np.array_equal(model.trees_[0].trace[0], tree.trace[np.searchsorted(tree.inner, v)]) for v in again
+        )
+    assert any(tree.n_samples[v] == tree.n_samples[tree.parent[v]] for tree in model.trees_ for v in tree.inner[1:])
+    same = small_model(**{**model.get_params(), "n_jobs": 1}).fit(X, labels)
+    for one, two in zip(model.trees_, same.trees_):
+        assert (one.histograms != two.histograms).nnz == 0 and np.array_equal(one.trace, two.trace)
+
+
+def test_a_tree_with_empty_leaves_is_saved_explained_and_learns_more(kept, tmp_path):
+    model, X, labels = kept
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    assert all((one == two).all() for one, two in zip(model.predict_topk(X, 6), loaded.predict_topk(X, 6)))
+    new = sp.csr_array(-4 * X.toarray())  # some reach leaves that no training row reached
+    for tree in model.trees_:
+        empty = np.flatnonzero(tree.n_samples == 0)
+        for frame in (frames.nodes_frame(tree), frames.nodes_frame(tree, str, nodes=empty)):
+            lines = frame[frame["rows"] == 0]
+            assert len(lines) == empty.size and (lines[["label_1", "share_1"]] == [-1, 0]).all().all()
+        drawn = frames.drawing_frame(tree, np.arange(tree.parent.size), str)
+        assert drawn["labels"][drawn["rows"] == 0].eq("").all()
+        assert frames.labels_of_node(tree, int(empty[0])).empty and len(frames.labels_of_node(tree, 0)) == 6
+    for row, share in zip(new[:9], model.predict_proba(new).toarray()):
+        found = explain.contributions(model, row, 0)
+        assert found.attrs["total"] == pytest.approx(share[0], abs=1e-6)
+    assert np.isfinite(explain.path(model, new[[0]], 0)["share"]).all()
+    more = model.partial_fit(new, labels)
+    assert all((tree.n_samples >= before.n_samples).all() for tree, before in zip(more.trees_, loaded.trees_))
+    assert sum((t.n_samples == 0).sum() for t in more.trees_) < sum((t.n_samples == 0).sum() for t in loaded.trees_)
 
 
 def test_trees_differ_and_another_seed_is_another_model():

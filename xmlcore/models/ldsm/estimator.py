@@ -123,6 +123,7 @@ class LdSM(TakesWeights, LearnsMore):
     min_error: float = 0.3
     weight_decay: float = 0.0
     n_attempts: int = 5
+    degenerate_splits: str = "undo"
 
     def _fit(self, X, Y, progress, sample_weight=None):
         X, Y = repeated_rows(*checked_rows(X, Y), sample_weight, self._entropy)
@@ -136,7 +137,8 @@ class LdSM(TakesWeights, LearnsMore):
         seeds = self._seeds(self.n_estimators)
         seeds = seeds if self._only_tree is None else [seeds[self._only_tree]]
         with GrowthProgress(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
-            grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, growth)
+            keeps = self.degenerate_splits == "keep"
+            grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, keeps, growth)
             trees = run_tasks(grower.grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
         means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else ()
         values = {

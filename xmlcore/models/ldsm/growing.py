@@ -79,7 +79,7 @@ class GrowingTree:
     def priority(self, v: int) -> int:
         """Return the number of label occurrences of node ``v``, without those of its most frequent label."""
         counts = self.histograms[v][1]
-        return int(counts.sum() - counts.max())
+        return int(counts.sum() - counts.max(initial=0))
 
     def add_children(self, v: int, split: Split) -> int:
         """Make node ``v`` an inner node, and its children leaves; return the id of the first child."""
@@ -122,11 +122,11 @@ class Grower:
     """Grow the trees of a model on the same rows; several threads may call :meth:`grow` at once."""
 
     def __init__(
-        self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, growth: GrowthProgress
+        self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, keeps, growth: GrowthProgress
     ):
         self.data, self.settings, self.growth = data, settings, growth
         self.n_columns, self.n_labels = n_columns, n_labels
-        self.max_nodes, self.n_attempts = max_nodes, n_attempts
+        self.max_nodes, self.n_attempts, self.keeps = max_nodes, n_attempts, keeps
 
     def grow(self, seed: int) -> GrownTree:
         M, n_rows = self.settings.arity, self.data.ptr.size - 1
@@ -177,7 +177,7 @@ class Grower:
                     "a regressor's weights are beyond float32: the values of some feature differ by less than float32 "
                     "can represent; scale the features, or use optimizer='nag'"
                 )
-            if status == ldsm_splitting.MADE:
+            if status == ldsm_splitting.MADE or (self.keeps and attempt + 1 == self.n_attempts):
                 return Split(*result, measures, trace.astype(np.float32))
         return None
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import ForestArrays
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, csr_of, pointers, read_only, rises, sums_of_lists
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, csr_of, pointers, read_only, sums_of_lists
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA, OPTIMIZERS
 from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
@@ -106,11 +106,13 @@ def public_trees(values: dict, arrays: dict[str, np.ndarray]) -> list[LdSMTree]:
 def forest_arrays(arrays: dict[str, np.ndarray]) -> ForestArrays:
     """Return all trees as one set of read-only flat arrays, which the kernels of prediction read."""
     inner, hist_ptr = arrays["first_child"] >= 0, arrays["hist_ptr"]
+    total = np.zeros(inner.size, np.int64)
+    total[np.diff(hist_ptr) > 0] = sums_of_lists(np.unique(hist_ptr), arrays["hist_counts"], np.int64)
     return read_only(
         ForestArrays(
             **{name: arrays[name] for name in FOREST},
             group=np.where(inner, np.cumsum(inner) - 1, -1).astype(np.int32),
-            hist_total=sums_of_lists(hist_ptr, arrays["hist_counts"], np.int64),
+            hist_total=total,
             n_rows=arrays["n_samples"],
         )
     )
@@ -188,7 +190,7 @@ def _are_trees(arrays, values):
         arrays["bias"].size == arrays["n_samples"].size == first.size
         and arrays["parts"].shape == (first.size, 4)
         and arrays["trace"].shape == (n_inner * values["n_epochs"], 4)
-        and bool((arrays["n_samples"] > 0).all())
+        and bool((arrays["n_samples"] >= 0).all() and (arrays["n_samples"][root[:-1]] > 0).all())
     )
 
 
@@ -205,11 +207,11 @@ def _are_regressors(arrays, values, n_columns):
 
 
 def _are_histograms(arrays, values):
-    """Return whether each node has a list of labels, in rising order, with a positive count for each."""
+    """Return whether each node with rows, and no other, has labels, in rising order, with a positive count for each."""
     return (
         _are_lists(arrays["hist_ptr"], arrays["hist_labels"], values["n_labels"])
         and arrays["hist_ptr"].size == arrays["first_child"].size + 1
-        and rises(arrays["hist_ptr"], 1)
+        and np.array_equal(np.diff(arrays["hist_ptr"]) > 0, arrays["n_samples"] > 0)
         and arrays["hist_counts"].min(initial=1) > 0
         and arrays["hist_counts"].size == arrays["hist_labels"].size
     )
