@@ -155,6 +155,16 @@ def test_impurity_imbalance_and_entropy_are_those_of_the_paper(model, tree):
         assert frame["entropy_fall"][v] == pytest.approx(fall if M == 2 else np.nan, nan_ok=True)
 
 
+def test_a_perfect_split_of_rows_with_six_labels_is_below_theorem_4():
+    """Its proof bounds the fall of entropy by r²/8, equation 54 with b = 0 and γ = 1; for six labels a row it is less."""
+    side = np.arange(20) % 2
+    Y = [[*range(6 * s, 6 * s + 6)] for s in side]
+    model = LdSM.preset("program", n_estimators=1, max_nodes=3, integrity_weight=0.5).fit(np.eye(2)[side], Y)
+    root = frames.nodes_frame(model.trees_[0]).iloc[0]
+    assert (root["alpha"], root["beta"]) == (0, 0)
+    assert root["entropy_fall"] == pytest.approx(6 * np.log(2)) and 6 * np.log(2) < 6**2 / 8
+
+
 def test_bounds_of_lemmas_3_and_4_are_those_of_the_paper(model):
     weights, M = (1.0, 1.75), model.arity
     frame = frames.lemmas_frame(model.trees_, weights)

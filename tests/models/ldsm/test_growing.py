@@ -1,5 +1,6 @@
 """The trees of LdSM are those of the paper, and as precise on real data."""
 
+import json
 import warnings
 
 import naive
@@ -86,6 +87,16 @@ def test_a_tree_with_empty_leaves_is_saved_explained_and_learns_more(kept, tmp_p
     more = model.partial_fit(new, labels)
     assert all((tree.n_samples >= before.n_samples).all() for tree, before in zip(more.trees_, loaded.trees_))
     assert sum((t.n_samples == 0).sum() for t in more.trees_) < sum((t.n_samples == 0).sum() for t in loaded.trees_)
+
+
+def test_a_model_saved_before_splits_were_kept_had_undone_them(tmp_path):
+    X, labels = small_data()
+    small_model(n_estimators=1).fit(X, labels).save(tmp_path / "model")
+    path = tmp_path / "model" / "params.json"
+    saved = json.loads(path.read_text())
+    assert saved["params"].pop("degenerate_splits") == "undo"
+    path.write_text(json.dumps(saved))
+    assert load_model(tmp_path / "model").degenerate_splits == "undo"
 
 
 def test_trees_differ_and_another_seed_is_another_model():

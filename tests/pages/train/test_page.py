@@ -111,7 +111,7 @@ def test_data_that_cannot_be_trained_on_says_so(ready):
 
 def test_published_settings_fill_the_fields(ready, session):
     assert chosen(ready.go("train").set("train.model", "LdSM"), "LdSM") == "Recommended"
-    assert menu(ready, "LdSM").options == ["Paper's", "Authors' program"], "there are no own settings yet"
+    assert menu(ready, "LdSM").options == [one.title for one in LdSM.PRESETS.values()], "there are no own settings yet"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
     choose(ready, "LdSM", "paper")
     assert field(ready, "LdSM", "Trees").value == 50 and field(ready, "LdSM", "Seed").value == 5

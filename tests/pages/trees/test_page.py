@@ -61,6 +61,8 @@ def test_the_answer_and_the_drawing_have_what_the_tree_has(page, model):
     assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
     assert title == f"Tree 1 below the root: {len(nodes)} of {tree.parent.size} nodes"
     assert titles(page)[1] == "J of the splits, tree 1", "J by depth stands beside its tree"
+    drawn = {f"{what}, all 3 trees" for what in ("J in training", "Imbalance β", "Impurity α")}
+    assert drawn <= {*titles(page)} and "of the paper." in page.text()
     assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 

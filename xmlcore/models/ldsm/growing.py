@@ -199,7 +199,7 @@ def warn_of_undone_splits(trees: list[GrownTree], integrity_weight: float) -> No
     undone = [rows for tree in trees for rows in tree.undone]
     if sum(undone) > MANY_UNDONE * visits:
         # A new attempt halves the weight, which does nothing to a weight of 0.
-        advice = " Try a larger n_attempts or a smaller integrity_weight." if integrity_weight > 0 else ""
+        advice = " Try degenerate_splits='keep', or a larger n_attempts." if integrity_weight > 0 else ""
         if 2 * alike > sum(undone):
             advice = " Most of these rows have the same features as the others in their leaf: no setting parts them."
         splits = f"{len(undone):,} split{'' if len(undone) == 1 else 's'}"
