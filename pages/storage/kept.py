@@ -1,6 +1,5 @@
 """The results that this workspace keeps: size, map, table, pinning and deletion; and the limit for all workspaces."""
 
-import contextlib
 import os
 import threading
 
@@ -160,8 +159,7 @@ def elsewhere(mine: str) -> set[str]:
     """Return the keys that other workspaces list, all of which are read."""
     keys = set()
     for data in stored.all_but(mine):
-        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged one lists nothing
-            keys |= owned.keys(data) | owned.trial_keys(data.get("sweeps", ()))
+        keys |= owned.keys(data) | owned.trial_keys(data.get("sweeps", ()))
     return keys
 
 

@@ -3,7 +3,6 @@
 Each limit is an environment variable; without it there is no limit. Without sign-in, a user is a workspace.
 """
 
-import contextlib
 import os
 
 import streamlit as st
@@ -87,9 +86,8 @@ def kept() -> int:
     found = room.inventory()
     names = {}
     for token in tokens():
-        with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):  # a damaged one lists nothing
-            fields = stored.read(token)
-            unasked = {key for key, is_unasked in fields.get("unasked", {}).items() if is_unasked}
-            listed = user_workspaces.listed_keys(fields) - unasked
-            names |= {artifact.name: artifact.bytes for key in listed for artifact in found.with_key(key)}
+        fields = stored.read(token) or {}
+        unasked = {key for key, is_unasked in fields.get("unasked", {}).items() if is_unasked}
+        listed = user_workspaces.listed_keys(fields) - unasked
+        names |= {artifact.name: artifact.bytes for key in listed for artifact in found.with_key(key)}
     return sum(names.values())

@@ -32,7 +32,6 @@ EMPTY = {
     "sweeps": [],  # records of sweeps, oldest first: see pages.shared.sweeping
     "look": None,  # the token of the read-only address, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
-    "restored": 0.0,  # when a tab wrote it again after the database was lost, in seconds since 1970
 }
 OWN = ("name", "tags", "note")  # what a user gives a run: two texts and a list of texts, all of which may be missing
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"  # signs that count as printable, and show nothing

@@ -145,11 +145,8 @@ def _is_visit(data) -> bool:
     if isinstance(data.get("look_of"), str):
         shown = data["look_of"]
         return TOKEN.fullmatch(shown) is None or not exists(shown)
-    try:
-        entries = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
-        keys = [entry["key"] if isinstance(entry, dict) else entry[1] for entry in entries]
-        unasked = all(data.get("unasked", {}).get(key) is True for key in keys)
-        from_catalog = all(entry["source"] == "catalog" for entry in data.get("known", {}).values())
-    except (KeyError, IndexError, TypeError, AttributeError):  # a damaged workspace was not only visited
-        return False
+    entries = [entry for name in ("runs", "selections", "made", "jobs") for entry in data.get(name) or ()]
+    keys = [entry["key"] if isinstance(entry, dict) else entry[1] for entry in entries]
+    unasked = all(data.get("unasked", {}).get(key) is True for key in keys)
+    from_catalog = all(entry["source"] == "catalog" for entry in data.get("known", {}).values())
     return unasked and from_catalog and not data.get("sweeps") and not data.get("forms")

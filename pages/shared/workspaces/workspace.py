@@ -195,23 +195,19 @@ def _current() -> dict:
         if own:
             tab_view.drop_removed(data, own)
         return data | own
-    if data is None or (before is not None and data["restored"] != before["restored"]):
-        with stored.changing():
-            data = _restored(workspace_records.read(token()), deepcopy(before or workspace_records.EMPTY))
+    if data is None:
+        with stored.changing():  # another tab may write it now
+            data = workspace_records.read(token()) or _restored(deepcopy(before or workspace_records.EMPTY))
     return tab_view.merged(data, st.session_state[VIEW], st.session_state[SINCE], f"{FEATURES_SELECTION} ")
 
 
-def _restored(data, before) -> dict:
-    """Write a lost workspace again, with this tab's state added to another tab's (or None), and return it."""
+def _restored(before) -> dict:
+    """Write a lost workspace again, as this tab knows it, and return it."""
     there = store.trouble(0) is not None or any(store.exists("datasets", key) for key in before["known"])
-    if data is None:
-        kept = before if there else {name: before[name] for name in ("forms", "widgets", "user")}
-        data = deepcopy(workspace_records.EMPTY) | kept | {"restored": time.time()}
-        if not there:  # it begins anew
-            notify(NOT_FOUND)
-    elif there:
-        workspace_records.add(data, before)
-        data["look"], data["unasked"] = data["look"] or before["look"], before["unasked"] | data["unasked"]
+    if not there:  # it begins anew
+        before = {name: before[name] for name in ("forms", "widgets", "user")}
+        notify(NOT_FOUND)
+    data = deepcopy(workspace_records.EMPTY) | before
     stored.write(token(), data)
     if data["look"]:
         _let_read(data["look"])

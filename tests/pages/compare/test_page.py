@@ -372,8 +372,8 @@ def test_a_result_has_a_view_with_an_address(ready, session, words):
     assert "OneVsRest on words" in page.go("compare").text()
     facts = page.frame("what", "value").set_index("what")["value"]
     assert facts["Fingerprint of the data set"] == words.fingerprint and facts["Key"] == key
-    settings = page.frame("title", "value", "name")
-    assert settings["name"].tolist() == ["C"], "what was chosen comes first, apart from the defaults"
+    settings = page.frame("title", "value", "by", "name")
+    assert settings[["name", "by"]].iloc[0].tolist() == ["C", "you"] and set(settings["by"][1:]) == {"default"}
     assert "Showing 1 of 1 result" in page.press("compare.back").text()
     page.at.query_params["run"] = "0" * 12
     assert "the result of the link" in page.run().text()
