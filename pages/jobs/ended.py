@@ -9,10 +9,9 @@ import streamlit as st
 
 from pages.jobs import live
 from pages.shared import actions, fields, format, jobs, sweeping, tables, tasks
-from pages.shared.figures import charts
 from pages.shared.process import job_queue
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, figures, store
+from xmlcore import experiment, store
 from xmlcore.jobs import parts_of
 from xmlcore.jobs.job import WORDS
 
@@ -38,7 +37,6 @@ def show() -> None:
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
     took = {line: _worked(own) for line, own in lines.items()}
-    _timeline(pairs, titles, took)
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, took[line], sweeps.get(line)) for line, own in shown.items()])
@@ -103,22 +101,6 @@ def _of_all(sweep) -> str:
         failed = sum(line["state"] == "failed" for line in plan.trials)
         return f"{plan.done - failed:,} of {plan.total:,} done" + (f", {failed:,} failed" if failed else "")
     return ""
-
-
-def _timeline(pairs, titles, took) -> None:
-    """Draw when the jobs ran that a worker has begun."""
-    lines = [
-        (titles[_line(job)], title, _line(job), _state(job), job.started, job.ended, took[_line(job)])
-        for title, job in pairs
-        if job.started and job.ended
-    ]
-    frame = pd.DataFrame(lines, columns=["name", "part", "group", "state", "start", "end", "took"])
-    if frame.empty:
-        return
-    for name in ("start", "end"):  # as clocks of the browser's zone show them: figures know no zones
-        frame[name] = pd.to_datetime(frame[name]).dt.tz_convert(format.zone()).dt.tz_localize(None)
-    caption = "Each bar is a job, from its start to its end; the newest is on top. Trainings of a sweep share a line."
-    charts.show_figure(figures.timeline(frame), frame, "jobs", caption)
 
 
 def listed() -> list:

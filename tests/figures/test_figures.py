@@ -293,52 +293,6 @@ def test_a_line_joins_correlated_labels_the_strongest_widest():
     assert count == len(positive) and len(points.x) == 6 == len(figure.layout.annotations)
 
 
-def jobs(*seconds, start="2026-01-01 10:00", **columns):
-    """Jobs that start at once and take some seconds each."""
-    start = pd.Timestamp(start)
-    ends = [start + pd.Timedelta(seconds=each) for each in seconds]
-    return pd.DataFrame({"name": [*"abcdef"[: len(ends)]], "state": "Done", "start": start, "end": ends} | columns)
-
-
-def test_bars_of_jobs_begin_and_end_with_them():
-    frame = jobs(5, 70, 9, state=["Done", "Failed", "Done"])
-    done, failed = figures.timeline(frame).data
-    assert list(done.x) == [5000.0, 9000.0] and list(done.y) == [0, 2] and list(failed.x) == [70000.0]
-    assert list(done.text) == [" 5.0 s", " 9.0 s"] and list(failed.text) == [" 1 min 10 s"]
-    assert done.width == failed.width == 0.8, "of any number of bars"
-    assert done.marker.color != failed.marker.color == figures.timeline(frame[1:2]).data[0].marker.color
-    assert figures.timeline(pd.concat(11 * [frame])).layout.meta == {"shown": 12, "total": 33}
-    longest = "Trying other numbers of candidates on api-docs (DoubleSampling)"
-    long = figures.timeline(frame.assign(name=longest)).layout
-    lines = long.yaxis.ticktext[0].split("<br>")
-    assert " ".join(lines) == longest and len(lines) > 1, "nothing of it is cut, and bars have room on a phone"
-    first, last = long.xaxis.range
-    assert (last - frame["end"][1]) / (frame["end"][1] - frame["start"][0]) > 0.3, "as have their times"
-    (bars,) = figures.timeline(jobs(1, 1800)).data
-    assert bars.marker.line.color == bars.marker.color and list(bars.marker.line.width) == [3, 1], "short bars are seen"
-
-
-@pytest.mark.parametrize(("seconds", "step"), [(3, 1), (40, 15), (700, 300), (18_000, 7200), (2e6, 604_800)])
-def test_times_below_bars_of_jobs_are_round_and_three_to_six(seconds, step):
-    frame = jobs(seconds, start="2026-01-01 10:00:07.5")
-    axis = figures.timeline(frame).layout.xaxis
-    assert axis.dtick == 1000 * step and axis.tick0 == pd.Timestamp("2026-01-01")
-    for later in pd.to_timedelta(range(0, 3600, 290), unit="s"):
-        axis = figures.timeline(frame.assign(start=frame["start"] + later, end=frame["end"] + later)).layout.xaxis
-        low, high = ((end - axis.tick0).total_seconds() * 1000 // axis.dtick for end in axis.range)
-        assert 3 <= high - low <= 6
-
-
-def test_jobs_of_one_group_share_a_line():
-    columns = {"name": ["sweep", "b", "sweep"], "part": ["C = 2", "b", "C = 1"], "group": ["g", "b", "g"]}
-    figure = figures.timeline(jobs(5, 5, 5, **columns))
-    (bars,) = figure.data
-    assert np.allclose(bars.y, [-0.2, 1, 0.2]) and list(bars.width) == [0.4, 0.8, 0.4], "side by side"
-    assert [name for name, _ in bars.customdata] == ["C = 2", "b", "C = 1"]
-    assert list(bars.text) == [" 5.0 s", " 5.0 s", ""], "a line has one time: from its first start to its last end"
-    assert list(figure.layout.yaxis.ticktext) == ["sweep", "b"] and figure.layout.meta["total"] == 2
-
-
 def test_a_map_of_sizes_has_groups_and_nothing_of_size_0():
     frame = pd.DataFrame({"name": ["a", "<b>", "c", "d"], "group": ["x", "y", "x", "y"], "size": [3.0, 2.0, 4.0, 0.0]})
     trace = figures.treemap(frame, "Sizes").data[0]

@@ -5,7 +5,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.documented import document
-from xmlcore.figures._areas import label_network, timeline, treemap
+from xmlcore.figures._areas import label_network, treemap
 from xmlcore.figures._comparisons import (
     bucket_bars,
     buckets_compared,
@@ -84,7 +84,7 @@ __all__ = [
     "path_shares", "patterns_compared", "precision_recall", "prediction_times", "reliability_curve",
     "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat",
     "short", "significance_diagram", "stability_boxes", "stability_curves", "sweep_values", "template", "tree",
-    "trials", "timeline", "treemap",
+    "trials", "treemap",
 ]  # fmt: skip
 
 document(__all__, vars())

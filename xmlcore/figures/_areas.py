@@ -1,4 +1,4 @@
-"""Areas, bars over time, and networks: a treemap of sizes, a timeline of jobs, and labels on a circle."""
+"""Areas and networks: a treemap of sizes, and labels on a circle."""
 
 import os.path
 import re
@@ -8,11 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from xmlcore import wording
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import LEAST_TICKS
 from xmlcore.figures._grammar import Drawing
-from xmlcore.figures._names import cut_apart, short, whole
+from xmlcore.figures._names import short, whole
 from xmlcore.figures._style import Figure, need_columns, shade
 
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
@@ -20,21 +18,6 @@ LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
 MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
-
-MOST_LINES = 12  # of jobs: more are taller than a screen
-NAME = 28  # letters in a line of a name beside the bar of a job, usually three lines
-ROOM = 0.35  # of the axis, beyond the last bar
-MINUTE, DAY = 60, 86_400  # seconds
-STEPS = (1, 2, 3, 5, 10, 15, 30, *(MINUTE * n for n in (1, 2, 3, 5, 10, 15, 30, 60, 120, 180, 360, 720)),
-         *(DAY * n for n in (1, 2, 4, 7)))  # fmt: skip
-NARROW = 0.005  # share of the time
-COLORS = {
-    "done": ink.BLUE,
-    "running": ink.SKY,
-    "failed": ink.VERMILION,
-    "stopped": ink.ORANGE,
-    "interrupted": ink.PURPLE,
-}
 
 MOST_PAIRS = 60
 BESIDE = 14  # most letters of a name beside the circle: there is room for them on a phone
@@ -97,77 +80,6 @@ def _fitted(name, letters) -> str:
     """Return a name in lines of so many letters: a few with all of it, or one that is cut in the middle."""
     fits = len(textwrap.wrap(name, letters)) <= LINES and max(map(len, name.split()), default=0) <= letters
     return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter
-
-
-def timeline(frame: pd.DataFrame) -> Figure:
-    """Draw jobs as bars over time, the newest on top, in a colour for each state.
-
-    The columns are ``name``, ``state`` (text), ``start`` and ``end`` (times); the newest first. Jobs that have the same
-    ``group``, an optional column, share a line; ``part``, also optional, names the single job; ``took``, in seconds, is
-    what stands beside the line, by default the time from its first start to its last end. The first 12 lines are drawn.
-    """
-    need_columns(frame, ["name", "state", "start", "end"], "timeline")
-    frame = frame.reset_index(drop=True)
-    line = pd.factorize(frame["group"] if "group" in frame else frame.index)[0]
-    drawn = frame.assign(line=line, **{end: pd.to_datetime(frame[end]) for end in ("start", "end")})[line < MOST_LINES]
-    firsts, states = drawn.drop_duplicates("line"), drawn["state"].unique()
-    figure = Drawing("Jobs over time", firsts, len(set(line)))
-    for trace in _bars(drawn, states):
-        figure.add("bar", orientation="h", **trace)
-    names = cut_apart(firsts["name"].unique(), 3 * NAME)
-    texts = [whole(names[name], NAME) for name in firsts["name"]]
-    of_line = 24 + 12 * max((text.count("<br>") for text in texts), default=0)  # all lines have the same
-    further = int((_lanes(drawn)[1].groupby(drawn["line"]).max() - 1).sum())
-    y = {"autorange": "reversed", "tickvals": firsts["line"], "ticktext": texts, "showgrid": False}
-    height = 130 + 30 * (len(states) > 1) + len(texts) * of_line + 12 * further
-    x = {"type": "date", **_time_axis(drawn["start"].min(), drawn["end"].max())} if len(drawn) else {"type": "date"}
-    return figure.checked(x, y, barmode="overlay", showlegend=len(states) > 1, height=height)
-
-
-def _time_axis(first, last) -> dict:
-    """Return an axis with room for what is written beside the last bar, and three round times or more."""
-    wide, midnight = last - first, first.normalize()
-    ends = first - 0.02 * wide, last + ROOM * wide
-    low, high = ((end - midnight).total_seconds() for end in ends)
-    step = next((step for step in STEPS[::-1] if high // step - -(-low // step) + 1 >= LEAST_TICKS), STEPS[0])
-    # The line below a time is written once, where it changes.
-    time = "%S\u00a0s\n%H:%M, %-d %b" if step < MINUTE else "%H:%M\n%-d %b" if step < DAY else "%-d %b"
-    return {"range": ends, "tick0": midnight, "dtick": 1000 * step, "tickformat": time, "tickangle": 0}
-
-
-def _bars(drawn, states):
-    """Yield the bars of each state; beside the last bar of a line stands how long the line took."""
-    lines, (lane, lanes) = drawn["line"], _lanes(drawn)
-    took = (drawn["end"] - drawn["start"]).dt.total_seconds()
-    by_line = drawn.groupby(lines)
-    span = (by_line["end"].transform("max") - by_line["start"].transform("min")).dt.total_seconds()
-    texts = [f" {wording.duration(seconds)}" for seconds in drawn.get("took", span)]
-    beside = np.where(drawn.index.isin(by_line["end"].idxmax()), texts, "")
-    narrow = took < NARROW * (drawn["end"].max() - drawn["start"].min()).total_seconds()
-    part = drawn["part" if "part" in drawn else "name"]
-    for state in states:
-        own, color = drawn["state"] == state, COLORS.get(state.lower(), ink.GREY)
-        yield {
-            "base": drawn["start"][own], "x": took[own] * 1000, "y": (lines + 0.8 * ((lane + 0.5) / lanes - 0.5))[own],
-            "width": 0.8 if (lanes == 1).all() else (0.8 / lanes)[own], "name": state,
-            # Narrow bars have an edge that can be seen.
-            "marker": {"color": color, "line": {"color": color, "width": np.where(narrow[own], 3, 1)}},
-            "text": beside[own], "textposition": "outside", "textangle": 0, "constraintext": "none",
-            "cliponaxis": False, "textfont": {"size": 11},
-            "customdata": [[whole(name), wording.duration(s)] for name, s in zip(part[own], took[own])],
-            "hovertemplate": "<b>%{customdata[0]}</b><br>from %{base|%H:%M:%S}, for %{customdata[1]}<extra></extra>",
-        }  # fmt: skip
-
-
-def _lanes(jobs) -> tuple[pd.Series, pd.Series]:
-    """Return the place of each bar among those of its line, so that none overlap, and the number of places there."""
-    lane, free = pd.Series(0, index=jobs.index), {}
-    for at, job in jobs.sort_values("start", kind="stable").iterrows():
-        ends = free.setdefault(job["line"], [])
-        place = next((place for place, over in enumerate(ends) if over <= job["start"]), len(ends))
-        ends[place : place + 1] = [job["end"]]
-        lane[at] = place
-    return lane, jobs["line"].map({of: len(ends) for of, ends in free.items()})
 
 
 def label_network(frame: pd.DataFrame) -> Figure:
