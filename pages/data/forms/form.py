@@ -1,7 +1,7 @@
 """The form that makes a data set: each kind has its own fields, and all share the button, the check and the start.
 
 Files stay chosen when the user visits another page, until they are read or cleared.
-upload.py, texts.py, synthetic.py, split.py, vectorizer.py and published.py have a :class:`Form` each.
+upload.py, texts.py, synthetic.py, split.py and vectorizer.py have a :class:`Form` each.
 """
 
 from collections.abc import Callable
@@ -98,15 +98,12 @@ class ChosenFiles:
 
 
 class Request(NamedTuple):
-    """The data set that the fields of a form describe, and the texts of its button."""
+    """The data set that the fields of a form describe."""
 
     task: Task | Callable[[], Task]  # makes the data set; a function is called once the button is pressed
     files: dict = {}  # noqa: RUF012  # the files that the task reads, by their role
     name: str = ""  # name of the data set; empty if it follows from the files
     notes: list = []  # noqa: RUF012  # notes on the data set besides those of the task
-    start: Callable | None = None  # called by the button in place of running the task
-    button: str = ""  # text of the button in place of that of the form
-    waits: bool = False  # whether the button waits, beside while the task runs
 
 
 class Form(NamedTuple):
@@ -143,14 +140,14 @@ class Form(NamedTuple):
         return of is not None and not of.chosen().keys().isdisjoint(of.fields) or self.busy()
 
 
-def show(form: Form, *about) -> Request | None:
-    """Draw the fields of a form, the size of its data set and its button; return what the fields describe."""
+def show(form: Form, *about) -> None:
+    """Draw the fields of a form, the size of its data set and its button."""
     request = form.fields(*about)
-    waits = request is not None and (request.waits or _runs(form, request))
-    if request is not None and isinstance(request.task, Task) and request.start is None:
+    waits = request is not None and _runs(form, request)
+    if request is not None and isinstance(request.task, Task):
         _estimate(request.task)
     waiting = "Being read" if form.chosen else "Being made"
-    text = (request and request.button) or (waiting if waits else form.button)
+    text = waiting if waits else form.button
     # Remembered until then: Streamlit forgets a press when another event interrupts the run.
     take = {"on_click": st.session_state.update, "args": ({form.pressed: True},)}
     actions.button(text, type="primary", key=f"{form.key}.make", disabled=request is None or waits, **take)
@@ -166,7 +163,6 @@ def show(form: Form, *about) -> Request | None:
         st.error(message)
         if form.chosen is None:
             st.session_state.pop(form.error)
-    return request
 
 
 def draw(form: Form, *about) -> None:
@@ -246,7 +242,7 @@ def _make(form, request):
     for record, _ in jobs.failed(form.kind):
         jobs.dismiss(record["id"])
     try:
-        task = _started(form, request)
+        task = _started(request)
     except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
         task = None
         st.session_state[form.error] = (form.file_ids(), explain(error, form.failure))
@@ -259,11 +255,8 @@ def _make(form, request):
     st.rerun()
 
 
-def _started(form, request):
+def _started(request):
     """Give the files to the task, have a worker run it, and return it."""
-    if request.start is not None:
-        request.start()
-        return request.task
     files, names = request.files, names_of(request.files)
     # The files from the browser are hashed and copied to the folder of the worker: seconds for hundreds of megabytes.
     sizes = sum(getattr(file, "size", 0) for file in files.values())

@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.data.forms import form
-from pages.shared import fields, format, jobs, tables, tasks
+from pages.shared import actions, fields, format, jobs, tables, tasks
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets, experiment
 from xmlcore.datasets.registry import downloaded
@@ -25,21 +24,15 @@ def entries() -> dict:
     return {entry.name: entry for entry in datasets.catalog() if entry.published}
 
 
-def _fields() -> form.Request:
+def show() -> None:
+    """Show the catalog, and a button that gets the data set that is chosen."""
     offered = entries()
     rows = {name: f"{name} – {entry.row}, {format.count(entry.n_labels, 'label')}" for name, entry in offered.items()}
     name = fields.choice("Published data set", rows, "known.name", FIRST)
     _about(offered[name])
-    state, task = state_of(name), experiment.task("prepare", {}, {"name": name})
-    label, waits = OFFERS[state].format(name), state in ("in use", "being made ready")
-    return form.Request(task, start=lambda: tasks.use(name), button=label, waits=waits)
-
-
-FORM = form.Form("known", "prepare", "Download", "The data set could not be made ready:", _fields)
-
-
-def show() -> None:
-    offered, name = entries(), form.show(FORM).task.params["name"]
+    state = state_of(name)
+    take = {"on_click": tasks.use, "args": (name,), "disabled": state in ("in use", "being made ready")}
+    actions.button(OFFERS[state].format(name), type="primary", key="known.make", **take)
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(offered[name])}")
     st.markdown(f"**All {len(offered)} published data sets**")
