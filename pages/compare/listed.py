@@ -213,7 +213,7 @@ def further_names(columns) -> list[str]:
 def clear() -> None:
     values = {"compare.dataset": ANY, "compare.model": ANY, "compare.tag": ANY, "compare.text": ""}
     for key in values.keys() & st.session_state.keys():
-        st.session_state[key] = st.session_state[workspace.MADE_WITH][key] = values[key]
+        st.session_state[key] = values[key]
     workspace.update(lambda data: data["widgets"].update(values))
 
 

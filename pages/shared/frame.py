@@ -1,7 +1,5 @@
 """The frame of every page: the sidebar, messages, and why nothing can be kept."""
 
-from datetime import datetime
-
 import streamlit as st
 from streamlit.errors import StreamlitInvalidLayoutContextError
 
@@ -114,20 +112,11 @@ def show_trouble() -> None:
     """Say that nothing can be kept now, and why; else write changes that had to wait."""
     damage = stored.damage()
     if damage is not None and st.session_state.get(DAMAGE) != damage.value:
-        since = st.session_state.get(workspace.SINCE, {}).get("", damage.written)
-        kept = "Data sets and results are kept: where one is not listed, the same settings show it again at once. "
-        if damage.key == "lost":
-            last = f" after {datetime.fromtimestamp(damage.value[0]):%Y-%m-%d %H:%M}" if damage.value[0] else ""
-            st.warning(
-                f"**The list of workspaces lacks the latest changes**{last}: its file was removed or replaced by an "
-                f"older one. {kept}The server's log names the file, so that its operator can put it back."
-            )
-        else:
-            st.warning(
-                "**The list of workspaces was damaged.** What could still be read of it was taken over"
-                + (", and this page lists again what it had open. " if since < damage.written else ". ")
-                + f"{kept}The damaged file is now called `{damage.value}`."
-            )
+        what = "lacks the latest changes**: its file, which the server's log names, was removed or replaced."
+        if damage.key != "lost":
+            what = f"was damaged**: what could be read was taken over, and the file is now called `{damage.value}`."
+        kept = "Data sets and results are kept: where one is not listed, the same settings show it again at once."
+        st.warning(f"**The list of workspaces {what} {kept}")
         st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damage.value))
     saved, why = stored.save_waiting(), store.trouble()
     if why is not None:

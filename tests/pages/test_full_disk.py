@@ -90,7 +90,5 @@ def test_a_damaged_database_is_said_until_that_is_closed(ready, session):
         path.write_bytes(b"damaged" * 10_000)
     assert "was damaged" in ready.run().text() and file.is_file()
     assert workspace_row(ready).read()["known"] == before["known"]
-    assert "this page lists again" in ready.run().text()
     assert "was damaged" not in ready.press("keeping.close").run().text()
-    after = session(ready.token).run().text()
-    assert "was damaged" in after and "this page lists again" not in after
+    assert "was damaged" in session(ready.token).run().text()

@@ -22,7 +22,6 @@ WORKSPACE = "workspace.token"
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows, and (id, in the sidebar)
-MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
 ADDRESS = "workspace.address"  # the token in the address: that of the workspace, or a read-only one
@@ -142,15 +141,12 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
 
 def first_value(key: str, remembered, default, allowed=None):
     """Return the value to make a widget with: the remembered one if it is allowed, else the default."""
-    # The same value is returned as long as the widget exists. A value written to ``st.session_state[key]`` would be
-    # lost when the script is interrupted before the browser has the widget, and would overwrite what the user types.
+    # Once the widget exists, Streamlit takes its value by its key, and not this one. A value written to
+    # ``st.session_state[key]`` would be lost when the script is interrupted before the browser has the widget.
     fits = allowed or (lambda _: True)
-    made_with = st.session_state.setdefault(MADE_WITH, {})
     if key in st.session_state and not fits(st.session_state[key]):
         del st.session_state[key]
-    if key not in st.session_state or key not in made_with or not fits(made_with[key]):
-        made_with[key] = remembered if fits(remembered) else default
-    return made_with[key]
+    return remembered if fits(remembered) else default
 
 
 def _remember(key):
