@@ -111,30 +111,17 @@ def _without_rows(figure) -> str:
 def _balance_cards(summary):
     n_labels = sum(summary[f"n_labels_{bucket}"] for bucket in ("head", "torso", "tail"))
     numbers = {bucket: summary[f"n_labels_{bucket}"] for bucket in ("head", "tail")}
+    rarer = "How many times rarer a label is than the most frequent one, mean over labels. Charte et al. 2015."
+    beside = "Whether rare labels occur on the rows of frequent ones, from 0 (never) to 1. Charte et al. 2019."
+    missing = f"Of training rows, about {round(summary['n_missing_estimate']):,}; by the model of Jain et al. 2016."
     tables.cards(
         [
             *(
                 (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / n_labels))
                 for bucket, number in numbers.items()
             ),
-            (
-                "Mean imbalance (IRLbl)",
-                f"{summary['irlbl_mean']:,.1f}",
-                "How many times rarer a label is than the most frequent one, mean over labels, in training and test "
-                f"rows together; for the rarest label it is {summary['irlbl_max']:,.0f}. Charte et al. 2015.",
-            ),
-            (
-                "SCUMBLE",
-                f"{summary['scumble']:.3f}",
-                "Whether rare labels occur on the same rows as frequent ones, from 0 (never) to 1. Where they do, "
-                "repeating rows with rare labels balances nothing. Mean over rows. Charte et al. 2019.",
-            ),
-            (
-                "Missing labels (a guess)",
-                f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%",
-                "Share of the true labels that are likely to be missing from training rows, about "
-                f"{round(summary['n_missing_estimate']):,}. By the propensity model of Jain et al. 2016, fitted to "
-                "Wikipedia and Amazon: for other data a rough guess.",
-            ),
+            ("Mean imbalance (IRLbl)", f"{summary['irlbl_mean']:,.1f}", rarer),
+            ("SCUMBLE", f"{summary['scumble']:.3f}", beside),
+            ("Missing labels (a guess)", f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%", missing),
         ]
     )

@@ -8,22 +8,15 @@ import streamlit as st
 from pages.explain.view import explained
 from pages.shared import format, label_trees, tables
 from pages.shared.figures import charts
-from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from xmlcore import experiment, figures
 from xmlcore.models.double_sampling import MEANINGS
 
 
 def labels(view) -> None:
-    if not view.ranked.size:
-        st.caption("The model predicts no label for this row.")
-    else:
-        shown = view.scored.table(view.ranked, view.data.label_name, view.true)
-        explaining.show_labels(shown, view.scored.scale, "explain.predicted", view.label)
-        if view.scored.scale == view.kind:
-            explaining.say_far_off(view.key, view.kind)
-    missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
-    predictions.say_missed(missing, len(view.true), view.k)
+    explaining.show_ranked(view.scored, view.ranked, view.data, view.true, view.k, "explain.predicted", view.label)
+    if view.scored.scale == view.kind:
+        explaining.say_far_off(view.key, view.kind)
     if view.label is not None and text(view) is not None:
         contributions(view)
 

@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.predict import asked, listed
 from pages.shared import fields, format
-from pages.shared.results import predictions
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain
@@ -140,19 +139,15 @@ def bars(prediction: Prediction | None, label: int | None) -> None:
 
 
 def _labels(prediction, explained) -> None:
-    if not prediction.ranked.size:
-        st.caption("There is no label to show.")
+    names, true, ranked = prediction.predictor.packed, prediction.question.true, prediction.ranked
+    explaining.show_ranked(prediction.scored, ranked, names, true, prediction.k, "predict.labels", explained)
+    if not ranked.size:
         return
-    true, ranked = prediction.question.true, prediction.ranked
-    scale, frame = prediction.scored.scale, prediction.scored.table(ranked, prediction.name, true)
-    explaining.show_labels(frame, scale, "predict.labels", explained)
-    if prediction.predictor.run is not None and scale == prediction.kind:
+    if prediction.predictor.run is not None and prediction.scored.scale == prediction.kind:
         explaining.say_far_off(prediction.predictor.key, prediction.kind)
     if ranked.size < prediction.k:
         st.caption(f"The model ranks {ranked.size:,} of the {prediction.k:,} labels asked for, and no others.")
     _say_further(prediction)
-    missed = sorted((true or frozenset()) - set(ranked.tolist()))
-    predictions.say_missed([prediction.name(label) for label in missed], len(true or ()), prediction.k)
 
 
 def _say_further(prediction) -> None:

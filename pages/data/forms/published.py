@@ -40,27 +40,16 @@ def show() -> None:
 
 
 def _about(entry):
-    st.markdown(
-        f"**{format.plain(entry.name)}**, from the {format.plain(entry.collection)}. "
-        f"A row is {format.plain(entry.row)}; a label is {format.plain(entry.label)}."
-    )
-    at_random = "20\u00a0% of them drawn at random as test rows"
-    split = f"{entry.n_test:,} of them test rows" if entry.n_test else at_random
+    row, label, collection = map(format.plain, (entry.row, entry.label, entry.collection))
+    st.markdown(f"**{format.plain(entry.name)}**, from the {collection}. A row is {row}; a label is {label}.")
+    split = f"{entry.n_test:,} of them test rows" if entry.n_test else "20\u00a0% of them drawn at random as test rows"
+    features, labels = format.count(entry.n_features, "feature"), format.count(entry.n_labels, "label")
     memory = entry.memory()
     takes = "" if memory is None else f" In use it takes about {format.size(memory)} of memory."
-    st.markdown(
-        f"{format.count(entry.n_rows, 'row')}, {split}; {format.count(entry.n_features, 'feature')}; "
-        f"{format.count(entry.n_labels, 'label')}.{takes} The size of the file is shown when the download begins, "
-        "and you can stop it then."
-    )
-    checked = (
-        "The file is compared with a published checksum."
-        if entry.checksum
-        else "No checksum of the file is published: that of the downloaded file is kept with the data set."
-    )
-    st.caption(
-        format.plain(f"{entry.source} {checked} No licence is stated. Please cite: {entry.citation}"),
-    )
+    st.markdown(f"{format.count(entry.n_rows, 'row')}, {split}; {features}; {labels}.{takes}")
+    checked = "compared with a published checksum" if entry.checksum else "kept with its checksum; none is published"
+    cite = f"Please cite: {entry.citation}"
+    st.caption(format.plain(f"{entry.source} The file is {checked}. No licence is stated. {cite}"))
 
 
 def state_of(name) -> str:

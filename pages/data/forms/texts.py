@@ -91,16 +91,16 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
 
 
 def _about(train, guess) -> str:
+    name = format.plain(train.name)
     kind = "an Excel table" if train.name.lower().endswith((".xlsx", ".xlsm")) else FORMATS[guess.format]
-    notes = f"{format.plain(train.name)} is {kind}"
     if guess.format == "folder":
-        return f"{notes}, with subjects beside the texts."
+        return f"{name} is {kind}, with subjects beside the texts."
     if guess.format == "fasttext":
-        return f"{notes}: words after `__label__` are labels."
+        return f"{name} is {kind}: words after `__label__` are labels."
     if len(guess.columns) == 1 and not guess.form.header:
-        return f"{format.plain(train.name)} is read as {FORMATS['lines']}."
-    notes += f" of {format.count(len(guess.columns), 'column')}"
-    return f"{notes}." if guess.form.header else f"{notes}, without names in the first line."
+        return f"{name} is read as {FORMATS['lines']}."
+    names = "" if guess.form.header else ", without names in the first line"
+    return f"{name} is {kind} of {format.count(len(guess.columns), 'column')}{names}."
 
 
 def _column_fields(guess, key) -> dict | None:

@@ -24,6 +24,8 @@ TITLES = {
 # Files in an archive, by their role: of rows, and of the numbers of rows.
 OF_ROWS = {"train": "training rows", "test": "test rows", "labels": "labels", "test_labels": "labels of the test rows"}
 OF_NUMBERS = {"train": "all rows", "train_rows": "training row numbers", "test_rows": "test row numbers"}
+KINDS = {"xmlc": "XMLC text", "svmlight": "svmlight text", "npz": "a NumPy archive"}
+KINDS |= {"arff": "an ARFF file", "csv": "a table"}
 MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole list
 
 
@@ -119,21 +121,16 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
 
 def _about(beginning, has_label_file) -> str:
     """Return what a file is, and that it may need a file with its labels."""
-    sizes, columns, declared = beginning.sizes, beginning.columns, beginning.n_declared
-    if sizes is not None and len(sizes) == 3:
-        rows, features, labels = sizes
-        return f"XMLC text. Its header states {rows:,} rows, {features:,} features and {labels:,} labels."
-    lacks = "" if has_label_file else " If another file has the labels, choose it at “Label file”."
-    if sizes is not None:
-        return f"XMLC text with features alone: {sizes[0]:,} rows, {sizes[1]:,} features.{lacks}"
-    if columns is None:
-        kinds = {"svmlight": "svmlight text, without a header", "arff": "an ARFF file", "npz": "a NumPy archive (npz)"}
-        return f"{kinds.get(beginning.format, f'a file in the format {beginning.format}')}.{lacks}"
-    if beginning.format == "csv":
-        return f"a table of {format.count(len(columns), 'column')}."
+    sizes, columns, declared = beginning.sizes or (), beginning.columns, beginning.n_declared
+    noun = "attribute" if beginning.format == "arff" else "column"
+    has = [format.count(number, noun) for number, noun in zip(sizes, ("row", "feature", "label"))]
+    has += [] if columns is None else [format.count(len(columns), noun)]
+    text = KINDS.get(beginning.format, f"a file in the format {beginning.format}")
+    text += f" with {format.listed(has)}" if has else ""
     if declared:
-        lacks = f" Its relation says that the {'first' if declared > 0 else 'last'} {abs(declared):,} are labels."
-    return f"an ARFF file with {format.count(len(columns), 'attribute')}.{lacks}"
+        return f"{text}. Its relation says that the {'first' if declared > 0 else 'last'} {abs(declared):,} are labels."
+    has_labels = has_label_file or len(sizes) == 3 or beginning.format == "csv"
+    return f"{text}." if has_labels else f"{text}. If another file has the labels, choose it at “Label file”."
 
 
 def choose(beginning, key: str):

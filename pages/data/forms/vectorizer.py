@@ -65,30 +65,13 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
         )
     tables.cards(
         [
-            (
-                "Features",
-                f"{outcome.n_features:,}",
-                "Words, or words in a row, that enough of the first documents have.",
-            ),
-            (
-                "Per document",
-                f"{outcome.n_values / len(texts):.1f}",
-                f"{outcome.n_values:,} values that are not 0 in all.",
-            ),
-            (
-                "Without features",
-                f"{outcome.n_empty:,}",
-                "Documents none of whose words is a feature: nothing to learn from.",
-            ),
+            ("Features", f"{outcome.n_features:,}", "Words, or words in a row, that enough of these documents have."),
+            ("Per document", f"{outcome.n_values / len(texts):.1f}", "Values that are not 0."),
+            ("Without features", f"{outcome.n_empty:,}", "Documents none of whose words is a feature."),
         ]
     )
-    if whole:
-        st.caption(f"The result of these settings on all {format.count(len(texts), 'document')}.")
-        return
-    st.caption(
-        f"The result of these settings on the first {format.count(len(texts), 'document')}. All documents have more "
-        "features, because more words occur in enough of them."
-    )
+    of, more = ("all", "") if whole else ("the first", " All of them have more features.")
+    st.caption(f"The result of these settings on {of} {format.count(len(texts), 'document')}.{more}")
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:

@@ -174,6 +174,16 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
         st.caption("LdSM ranks by its own score, not by P: rows with many labels count less in it.")
 
 
+def show_ranked(scored: Scored, ranked: np.ndarray, names, true, k: int, key: str, explained) -> None:
+    """Show the labels that are ranked for a row, and say which of the true ones, None if unknown, are missing."""
+    if not ranked.size:
+        st.caption("The model ranks no label for this row.")
+    else:
+        show_labels(scored.table(ranked, names.label_name, true), scored.scale, key, explained)
+    missing = sorted(set(true or ()) - set(ranked.tolist()))
+    predictions.say_missed([names.label_name(label) for label in missing], len(true or ()), k)
+
+
 @cached.shared()
 def far_off(key: str, kind: str) -> float:
     """Return the mean error of a run's probabilities on test rows; 0 if it is small or not significant."""
