@@ -50,7 +50,8 @@ def _automatic():
 def _links(page):
     """Show the addresses of this view: one to work with and, in another tab, a read-only one."""
     # No popover: the click on another page that closes one reruns this one, and the browser stays blank.
-    st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", on_click=_toggle_links)
+    turn = {"on_click": st.session_state.update, "args": ({LINKS: not st.session_state.get(LINKS)},)}
+    st.button("Copy a link", icon=":material/link:", type="tertiary", key="sidebar.links.turn", **turn)
     st.session_state.pop(sections.LINKED, None)
     if not st.session_state.get(LINKS):
         return
@@ -70,10 +71,6 @@ def _links(page):
             with tab:
                 st.caption(about)
                 st.code(f"{url}?{workspace.QUERY}={token()}{query}", language=None)
-
-
-def _toggle_links():
-    st.session_state[LINKS] = not st.session_state.get(LINKS)
 
 
 def _account():

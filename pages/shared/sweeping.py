@@ -65,15 +65,10 @@ def start(task) -> None:
             driver.owners = driver.owners | {owner}
         elif not task.exists() or cached.loaded(task).lost:
             cached.forget()  # values in memory may come from the result that will be replaced
-            forget_ended(drivers)
+            for key, other in list(drivers.items()):  # of those that have ended, the kept results say all
+                if not other.active and store.exists(experiment.KINDS["sweep"].folder, key):
+                    del drivers[key]
             drivers[task.key] = Driver(task, queue, owner, lambda: max(default_workers(), queue.slots), driver)
-
-
-def forget_ended(drivers: dict) -> None:
-    """Forget the threads of sweeps that have ended, and whose results are kept, which say all that pages show."""
-    for key, driver in list(drivers.items()):
-        if not driver.active and store.exists(experiment.KINDS["sweep"].folder, key):
-            del drivers[key]
 
 
 def stop(record: dict) -> None:

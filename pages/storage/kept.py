@@ -151,7 +151,11 @@ def with_dependents(chosen: list, own: list, inventory) -> list:
 
 def with_trials(chosen: list, inventory, sweeps: list) -> list:
     """Return chosen lines of the table as artifacts; the trainings of a sweep go with it."""
-    groups = [group for group in owned.sweeps(inventory, sweeps, "0") if group.key in map(owned.group_of, chosen)]
+    groups = [
+        group
+        for group in owned.sweeps(inventory, sweeps, "0")
+        if group.key in {owned.GROUP + one.key for one in chosen}
+    ]
     return owned.spread([*chosen, *groups], inventory, sweeps)
 
 

@@ -44,7 +44,7 @@ COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"],
 # Computed from a data set alone, so every workspace with the data set may see them.
 OF_EVERY_DATASET = ("description", "examine", "export")
 TRIALS = "trials"  # the store's name for trainings of sweeps
-_GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
+GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
 LEAST_SHOWN = 0.1  # MB: smaller sizes are shown as this
 FIELDS = ("known", *LISTS, "made")  # fields of a workspace that list its artifacts
 
@@ -170,13 +170,13 @@ def sweeps(inventory: store.Inventory, records, by: str) -> list[store.Artifact]
             created, used = max(artifact.created for artifact in own), max(artifact.used for artifact in own)
             pins = (by,) if all(by in artifact.pins for artifact in own) else ()
             n_bytes = sum(artifact.bytes for artifact in own)
-            lines.append(store.Artifact(TRIALS, _GROUP + record["key"], n_bytes, created, used, about, pins))
+            lines.append(store.Artifact(TRIALS, GROUP + record["key"], n_bytes, created, used, about, pins))
     return lines
 
 
 def spread(lines, inventory: store.Inventory, records) -> list[store.Artifact]:
     """Return artifacts with the trainings of sweeps in place of the lines that stand for them, each once."""
-    by_key = {_GROUP + record["key"]: record for record in records}
+    by_key = {GROUP + record["key"]: record for record in records}
     all_of = {}
     for artifact in lines:
         if artifact.key in by_key:
@@ -184,8 +184,3 @@ def spread(lines, inventory: store.Inventory, records) -> list[store.Artifact]:
         else:
             all_of[artifact.name] = artifact
     return list(all_of.values())
-
-
-def group_of(sweep: store.Artifact) -> str:
-    """Return the key of the line of the trainings of a sweep."""
-    return _GROUP + sweep.key

@@ -141,12 +141,8 @@ def pdf(figure) -> bytes:
         return kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
     except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
         _LOG.exception("kaleido made no PDF")
-        raise NoPdfError(f"{type(error).__name__}: {_first_text(error)}") from error
-
-
-def _first_text(error: Exception) -> str:
-    """Return the first text of an error, on one line; kaleido's errors have several."""
-    return " ".join(str(error.args[0] if error.args else "no reason was given").split())
+        first = str(error.args[0] if error.args else "no reason was given")  # kaleido's errors have several texts
+        raise NoPdfError(f"{type(error).__name__}: {' '.join(first.split())}") from error
 
 
 def plain_caption(caption: str) -> str:
