@@ -5,9 +5,8 @@ import numpy as np
 
 from xmlcore._kernels import arff as kernels
 from xmlcore._kernels import arff_header as header_kernels
-from xmlcore.datasets.readers.arff import _columns
+from xmlcore.datasets.readers.arff import ArffReader, _columns, matrices
 from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
-from xmlcore.datasets.readers.arff_rows import ArffReader, matrices
 from xmlcore.datasets.readers.sources import NamedSource
 
 FAULTS = "bad number,bad nominal,bad label,no value,bad token,too few,too many,bad index,index range,index order,"

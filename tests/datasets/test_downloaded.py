@@ -15,10 +15,9 @@ from xmlcore import store
 from xmlcore.datasets import DatasetFormatError, DownloadError, make_synthetic, write_arff, write_matrix
 from xmlcore.datasets.registry import catalog as registry
 from xmlcore.datasets.registry import downloaded
-from xmlcore.datasets.registry.downloaded import load
+from xmlcore.datasets.registry.downloaded import load, unpack
 from xmlcore.datasets.registry.entries import CatalogEntry, published
 from xmlcore.datasets.registry.fetch import DownloadLimits
-from xmlcore.datasets.registry.unpack import unpack
 from xmlcore.progress import Cancelled
 
 QUICK = DownloadLimits(attempts=2, pause=0.01, silence=1.0)
@@ -322,8 +321,8 @@ def test_links_in_a_tar_archive_are_refused(tmp_path, inside):
 def test_bombs_are_refused_by_what_they_unpack_to(tmp_path, inside, pack, monkeypatch):
     archive = pack(tmp_path / "a", {"train.txt": bytes(5_000_000)})
     assert archive.stat().st_size < 50_000
-    monkeypatch.setattr("xmlcore.datasets.registry.unpack.MAX_BYTES", 1_000_000)
-    monkeypatch.setattr("xmlcore.datasets.registry.unpack.MAX_FILES", 1)
+    monkeypatch.setattr("xmlcore.datasets.registry.downloaded.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("xmlcore.datasets.registry.downloaded.MAX_FILES", 1)
     with pytest.raises(DatasetFormatError, match="unpacks to more than 1,000,000 bytes"):
         unpack(archive, inside)
     with pytest.raises(DatasetFormatError, match="more than 1 files"):
