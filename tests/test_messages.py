@@ -133,7 +133,6 @@ WRONG = [
     taking(datasets.with_words, "dataset", ("vectorizer", TextVectorizer())),
     taking(datasets.label_pairs, "Y"),
     taking(datasets.fit_power_law, "counts"),
-    taking(datasets.power_law_curve, "fit", ("largest", 3)),
     taking(datasets.unlike_test_rows, "rows", ("test", FRAME)),
     taking(datasets.stratified_parts, "shares", ("Y", [[0], [1]])),
     taking(experiment.run, "dataset", ("model", "OneVsRest")),

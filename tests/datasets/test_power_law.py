@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import zeta
 
-from xmlcore.datasets import fit_power_law, power_law_curve
+from xmlcore.datasets import fit_power_law
 
 
 def sample(alpha, n, seed=0, x_min=1):
@@ -43,13 +43,6 @@ def test_a_fit_has_most_likelihood_and_least_distance():
     assert (found.distance, found.alpha) == pytest.approx(best[:2], abs=1e-3)
 
 
-def test_the_curve_passes_through_the_size_of_the_tail():
-    fit = fit_power_law(sample(2.5, 1000, x_min=4), 4)
-    curve = power_law_curve(fit, 500)
-    assert curve["count"].iloc[-1] == 4 and curve["rank"].iloc[-1] == pytest.approx(1000)
-    assert curve["count"].iloc[0] == pytest.approx(500) and curve["rank"].is_monotonic_increasing
-
-
 def test_a_tail_of_close_large_counts_has_a_steep_power_law():
     fit = fit_power_law([10**7, 10**7 + 1, 10**7 + 3] * 5)
     assert fit.alpha == 50 and 0 < fit.distance < 1 and fit.alpha_error > 0
@@ -59,7 +52,6 @@ def test_a_tail_of_close_large_counts_has_a_steep_power_law():
 def test_fewer_than_two_different_counts_have_no_power_law(counts):
     fit = fit_power_law(counts)
     assert math.isnan(fit.alpha) and fit.n_tail == 0
-    assert power_law_curve(fit, 10).empty
 
 
 def test_counts_that_are_a_matrix_are_refused():

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.first_use import pd
-from xmlcore.typing import ArrayLike, DataFrame
-from xmlcore.validation import as_array, check_count, check_is
+from xmlcore.typing import ArrayLike
+from xmlcore.validation import as_array, check_count
 
 
 def imbalance_ratios(Y: sp.csr_array) -> np.ndarray:
@@ -121,17 +120,6 @@ def fit_power_law(counts: ArrayLike, x_min: int | None = None) -> PowerLaw:
     n_tail = int(numbers[start:].sum())
     error = 1 / math.sqrt(n_tail * _curvature(np.array([alpha]), least[best : best + 1])[0])
     return PowerLaw(alpha, error, int(least[best]), n_tail, int(numbers.sum()), float(distances[best]))
-
-
-def power_law_curve(fit: PowerLaw, largest: int, points: int = 100) -> "DataFrame":
-    """Return the line of a fitted power law as ``count`` and ``rank``: the number of counts expected to be as large."""
-    check_is(fit, PowerLaw, "fit", "a PowerLaw, as fit_power_law() returns it,")
-    largest, points = check_count(largest, "largest", 0), check_count(points, "points")
-    if not math.isfinite(fit.alpha):
-        return pd.DataFrame({"count": [], "rank": []})
-    count = np.geomspace(fit.x_min, max(largest, fit.x_min), points)
-    rank = fit.n_tail * _share_from(count, fit.alpha, fit.x_min)
-    return pd.DataFrame({"count": count, "rank": rank})[::-1].reset_index(drop=True)
 
 
 def _fits(values, numbers, starts, least):
