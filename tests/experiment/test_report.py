@@ -4,7 +4,6 @@ import html
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,25 +22,6 @@ def kept(own_cache):
     data = small_data("a_b & <c>")
     save_dataset(data)
     return data, [record["key"] for record in make(9, data)]
-
-
-def difference(value, low, high, p):
-    sure = p < 0.05 and low * high > 0
-    return SimpleNamespace(measure="P@1", difference=value, low=low, high=high, p_holm=p, sure=sure)
-
-
-@pytest.mark.parametrize(
-    "numbers, said",
-    [
-        ((0.021, 0.013, 0.029, 0.0005), "significantly better than LdSM in P@1: 2.1 points (1.3 to 2.9), p < 0.001."),
-        ((-0.021, -0.029, -0.013, 0.04), "significantly worse"),
-        ((-0.01, -0.03, 0.01, 0.31), "do not differ significantly in P@1: −1.0 points (−3.0 to 1.0), p = 0.31."),
-        ((0.02, -0.001, 0.03, 0.04998), "do not differ"),  # 0 is in its interval
-        ((np.nan,) * 4, "not defined"),
-    ],
-)
-def test_a_difference_is_said_to_be_significant_if_it_is(numbers, said):
-    assert said in side_by_side.difference_in_words(difference(*numbers), "PLT", "LdSM")
 
 
 def of_tests(*lines):

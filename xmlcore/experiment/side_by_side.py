@@ -233,16 +233,6 @@ def how_tested(tests: "DataFrame") -> str:
     )
 
 
-def difference_in_words(test: Any, a: str, b: str) -> str:
-    """Return the texts of a row of :func:`differences`, from ``itertuples``, on the run a and the first, b."""
-    if not np.isfinite(test.difference) or not np.isfinite(test.p_holm):
-        return f"{test.measure} of {a} and {b} is not defined here."
-    by = f"{test.measure}: {wording.points(test.difference, test.low, test.high)}, {wording.p_value(test.p_holm)}"
-    if not test.sure:
-        return f"{a} and {b} do not differ significantly in {by}."
-    return f"{a} is significantly {'better' if test.difference > 0 else 'worse'} than {b} in {by}."
-
-
 def model_style(model: str, params: dict[str, Any]) -> str:
     """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT."""
     return "ExtendedPLT" if model == "PLT" and trained_with_noise({"params": params}) else model
