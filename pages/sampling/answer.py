@@ -154,16 +154,18 @@ def buckets(view, study, past, names) -> None:
         st.caption("No test row has a label.")
         return
     beside = " The other bars show the newest result of every other model." if others else ""
+    columns = {"n_classes": "n_labels", "accuracy": "micro R@1", "macro_f1": MACRO_F1}
+    bars = frame.join(styles, on="run").rename(columns=columns)
     captions = {
-        "accuracy": f"Share of the test examples of these labels whose label is predicted first.{beside}",
-        "macro_f1": f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
+        "micro R@1": f"Share of the test examples of these labels whose label is predicted first.{beside}",
+        MACRO_F1: f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
     }
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
         with place:
             charts.show_figure(
-                figures.bucket_bars(frame.join(styles, on="run"), measure),
+                figures.buckets_compared(bars, measure),
                 frame,
-                f"{view.files}-buckets-{measure.replace('_', '-')}",
+                f"{view.files}-buckets-{measure.replace(' ', '-')}",
                 caption,
                 key=f"sampling.buckets.{measure}",
             )

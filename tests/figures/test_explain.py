@@ -160,15 +160,6 @@ def test_deletion_and_stability_are_means_with_intervals():
     )
 
 
-def test_the_legend_of_contributions_is_not_hatched():
-    frame = pd.DataFrame({"name": list("abcdef"), "value": 1.0, "contribution": [5, 4, 3, 2, -1, -1.0]})
-    figure = figures.contribution_bars(frame, 1)
-    shapes = {bar.name: bar.marker.pattern.shape for bar in figure.data if bar.showlegend is not False}
-    assert list(shapes) == ["raises the score", "lowers the score"]
-    assert not any(shape and shape[0] for shape in shapes.values()), "Plotly shows the first one"
-    assert figure.data[-1].marker.pattern.shape == ("/",) and list(figure.data[-1].x) == [-2]
-
-
 def test_numbers_beside_bars_are_rounded_alike_and_not_to_zero():
     frame = pd.DataFrame({"name": list("abcd"), "value": 1.0, "contribution": [68.44, 7.0, -0.04, 0.0]})
     told = [text for trace in figures.contribution_bars(frame).data for text in trace.text]

@@ -125,8 +125,8 @@ def test_leaf_depths_are_shares_beside_the_logarithms():
 def test_j_by_depth_has_least_mean_and_greatest():
     lines = [("J", 1, -2.0, -1.0, 0.0, 2), ("J", 0, -1.0, -1.0, -1.0, 1), ("balance", 0, 0.0, 0.1, 0.2, 1)]
     frame = pd.DataFrame(lines, columns=["part", "depth", "least", "mean", "greatest", "nodes"])
-    drawn = {trace.name: list(trace.y) for trace in figures.objective_by_depth(frame).data}
-    assert drawn == {"greatest": [-1, 0], "least": [-1, -2], "mean": [-1, -1]}
+    drawn = [list(trace.y) for trace in figures.objective_by_depth(frame).data]
+    assert drawn == [[-1, 0], [-1, -2], [-1, -1]], "the ends of the band, and the mean"
     assert figures.objective_by_depth(frame, "balance").layout.yaxis.title.text == "Balance"
 
 

@@ -7,7 +7,6 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 from xmlcore.documented import document
 from xmlcore.figures._areas import label_network, treemap
 from xmlcore.figures._comparisons import (
-    bucket_bars,
     buckets_compared,
     differences,
     frontier,
@@ -73,7 +72,7 @@ from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, PALETTE, PART_
 from xmlcore.figures._trees import label_tree, tree
 
 __all__ = [
-    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve", "bucket_bars",
+    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "differences",
     "cut_apart", "deletion_curves", "feature_bars", "feature_bars_of_node", "feature_weights", "features_per_row",

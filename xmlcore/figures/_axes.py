@@ -125,15 +125,6 @@ def spaced_log_axis(points, share: float) -> dict:
     return {"type": "log", "range": [float(logs[0] - 0.06 * span), float(logs[-1] + 0.06 * span)], **ticks}
 
 
-def depth_axis(first, last) -> dict:
-    """Return an axis for depths from ``first`` to ``last``, with at most 11 ticks."""
-    first, last = int(first), int(last)
-    room = 0.06 * max(last - first, 1)
-    ticks = list(range(first, last + 1, max(1, math.ceil((last - first) / 10))))
-    ends = [first - room, last + 3 * room]
-    return {"range": ends, "tickvals": ticks, "ticktext": [*map(str, ticks)], "zeroline": False}
-
-
 def whole_axis(values) -> dict:
     """Return an axis of whole numbers, with a tick at each if the largest is at most 12."""
     return {"tickformat": "d", **({"dtick": 1} if max(values, default=0) <= 12 else {})}

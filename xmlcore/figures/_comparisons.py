@@ -11,10 +11,9 @@ from xmlcore import wording
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import NEAR, log_ticks, steps
 from xmlcore.figures._grammar import Drawing
-from xmlcore.figures._names import apart, short, whole
-from xmlcore.figures._runs import LEGEND, run_colors, run_style, styled_runs, too_many_to_name
+from xmlcore.figures._names import apart, whole
+from xmlcore.figures._runs import LEGEND, run_colors, run_style, too_many_to_name
 from xmlcore.figures._style import Figure, need_columns
-from xmlcore.metrics.buckets import BUCKETS
 from xmlcore.metrics.measures import MORE_MEASURES
 from xmlcore.typing import ArrayLike
 
@@ -27,15 +26,6 @@ WHISKER = {"color": ink.QUIET, "thickness": 1.5, "width": 4}
 PATTERNS = ("", "/", ".", "x", "-", "|", "+", "\\")
 OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
 LABELS_BY_ROWS = {"title_text": "Labels by their number of training rows", "showgrid": False}
-# Column of a frame of double sampling -> name, colour and mark of the measure. Micro R@1, which the paper calls
-# accuracy, has the colour of P@1, to which it is equal for rows with one class. Candidate recall has that of R@k.
-SHARES = {
-    "recall": ("candidate recall", ink.PURPLE, "triangle-up"),
-    "candidate_recall": ("candidate recall", ink.PURPLE, "triangle-up"),
-    "attainable": ("attainable micro R@1", ink.PURPLE, "triangle-down"),
-    "accuracy": ("micro R@1", ink.BLUE, "circle"),
-    "macro_f1": ("F1 of means", ink.ORANGE, "diamond"),
-}
 
 
 def measures_compared(
@@ -152,32 +142,6 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> Figure:
         look["digits"] = lambda value: f"{value:.{1 if value < 9.95 else 0}f}"
         figure.upright(frame["bucket"], 100 * frame[column], name, color, hover, **look)
     y = {"title_text": "Percent", "rangemode": "tozero"}
-    return figure.checked(LABELS_BY_ROWS, y, barmode="group", showlegend=True)
-
-
-def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy") -> Figure:
-    """Draw a measure of head, torso and tail classes, a bar for each run.
-
-    {Parameters: frame}
-        Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
-        ``n_rows``, and the column named by ``measure``, in [0, 1].
-    measure : {"accuracy", "macro_f1"}
-    {figure}
-        A run has the colour of its model, or that of its ``place`` as in :func:`frontier` if the frame has that
-        column; the second run of a model is hatched.
-    """
-    need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
-    name = SHARES[measure][0]
-    figure = Drawing(f"{name[:1].upper()}{name[1:]} by label frequency", frame)
-    present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
-    said = f"<br>%{{x}}: {name} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, %{{customdata[1]:,}} test examples"
-    for run, mine, style, before in styled_runs(frame):
-        mine = mine.set_index("bucket").reindex(present)
-        look = {"pattern": ("", "/", "x", ".")[before % 4], "customdata": mine[["n_classes", "n_rows"]].to_numpy()}
-        look |= {"digits": "{:.1f}".format, "textfont": {"size": 11}}
-        y, hover = 100 * mine[measure].to_numpy(np.float64), f"<b>{short(run, 60)}</b>{said}"
-        figure.upright(present, y, short(run, 60), style["color"], hover, **look)
-    y = {"title_text": f"{name}, %", "rangemode": "tozero"}
     return figure.checked(LABELS_BY_ROWS, y, barmode="group", showlegend=True)
 
 

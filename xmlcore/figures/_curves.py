@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import APART, far_apart, spaced_axis
+from xmlcore.figures._axes import APART, spaced_axis, spaced_log_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
 from xmlcore.figures._runs import styled_runs
@@ -52,7 +52,7 @@ def robustness_curves(
     name = measure.replace("@k", f"@{k}")
     figure = Drawing(title or f"{name} under noise", rows)
     hover, floor = f"{name}{' lost' if drop else ''} %{{y:.2f}} %", None if drop else 0.0
-    for run, mine, style, _ in styled_runs(rows):
+    for run, mine, style in styled_runs(rows):
         _add_run(figure, mine, columns, 100.0, run, style, hover, floor)
     y = f"{name} lost, % of that at level 0" if drop else f"{name}, %"
     return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, whole=100.0, showlegend=True)
@@ -73,7 +73,7 @@ def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "P
     rows = rows.assign(**{column: rows[column] / rows["rows"] for column in ENDS})
     factor, unit = time_unit(rows["mean"].max() if len(rows) else 0.0)
     figure = Drawing(title, rows)
-    for name, mine, style, _ in styled_runs(rows):
+    for name, mine, style in styled_runs(rows):
         _add_run(figure, mine, ENDS, factor, name, style, f"%{{y:.3~g}} {unit} per row", 0.0)
     y = {"title_text": f"Prediction, {unit} per row", "rangemode": "tozero"}
     return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
@@ -210,9 +210,7 @@ def learning_curve(
         if len(part):
             _add_curve(figure, part, forecast.iloc[0] if len(forecast) else None, bucket, measure)
     rows = np.unique([*frame["rows"], *forecasts["n_rows"]])
-    ticks = [float(rows[at]) for at in far_apart(np.log(rows), APART)]
-    x = {"title_text": "Training rows (logarithmic)", "type": "log", "tickvals": ticks}
-    x["ticktext"] = [f"{n:,.0f}" for n in ticks]
+    x = {"title_text": "Training rows (logarithmic)", **spaced_log_axis(rows, APART)}
     return figure.checked(x, f"{measure}, percent", whole=100.0, showlegend=True)
 
 

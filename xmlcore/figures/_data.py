@@ -7,50 +7,36 @@ from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import ROUND, curve_points, log_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._style import Figure, need_columns
-from xmlcore.metrics.buckets import BUCKETS
 
-FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
 MOST_MARKS = 200  # points of a curve with a mark each: marks of more would merge into a line, and take long to draw
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
 MOST_ENDS = 12  # ends of ranges that are written below bars
 COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the last bar, which has the rest
-NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
 def label_frequency(frame: pd.DataFrame) -> Figure:
-    """Draw the number of training rows of each label against the label's rank, on log axes."""
+    """Draw the number of training rows of each label against the label's rank, on log axes; buckets have colours."""
     need_columns(frame, ["n_train"], "label_frequency")
     counts = frame["n_train"].to_numpy()
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
     n = order.size
-    kept = curve_points(counts[order])
-    in_buckets = frame["bucket"].to_numpy() if "bucket" in frame.columns else np.empty(0)
-    buckets = {bucket: int(np.count_nonzero(in_buckets == bucket)) for bucket in BUCKETS if in_buckets.size}
-    least, most = (int(counts[order[-1]]), int(counts[order[0]])) if n else (0, 0)
-    flat = most < FLAT * least
-    facts = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
-    figure = Drawing("How often each label occurs", kept, n, **facts)
+    buckets = frame["bucket"].to_numpy(str) if "bucket" in frame.columns else np.full(len(frame), "labels")
+    ends = np.flatnonzero(buckets[order][1:] != buckets[order][:-1])
+    kept = np.unique([*curve_points(counts[order]), *ends, *(ends + 1)]).astype(np.int64)
+    figure = Drawing("How often each label occurs", kept, n, without_rows=int(len(frame) - n))
     if n == 0:
-        blank = {"showticklabels": False, "ticks": "", "showgrid": False}
-        figure.axes({"title_text": "Rank of the label", **blank}, {"title_text": "Training rows", **blank})
-        figure.note("No label has a training row.", 0.5, y=0.5, xref="paper", yanchor=None, font=None)
-        return figure.checked()
-    named = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
+        return figure.checked("Rank of the label", "Training rows")
+    named = frame["name"].to_numpy()[order] if "name" in frame.columns else None
     hover = ("" if named is None else "<b>%{customdata}</b><br>") + "rank %{x:,}<br>%{y:,} training rows"
     marks = {"mode": "lines+markers", "width": 2} if kept.size <= MOST_MARKS else {"mode": "lines", "width": 3}
-    points = kept + 1, counts[order][kept]
-    figure.line(*points, "labels", ink.BLUE, hover, size=4, customdata=named, showlegend=False, **marks)
-    if in_buckets.size:
-        _mark_buckets(figure, in_buckets[order], buckets)
-        figure.axes(margin_t=88)  # for two lines
-    log = {"title_text": "Training rows (log)", **log_axis(least, most)}
-    y = {"title_text": "Training rows", **_flat_axis(least, most)} if flat else log
-    figure.axes({"title_text": "Rank of the label (log)", **log_axis(1, n)}, y)
-    if kept.size < n:
-        drawn = f"{kept.size:,} of {n:,} labels are points of the line"
-        figure.note(drawn, 0.01, y=0.01, xref="paper", xanchor="left")
-    return figure.checked()
+    for bucket in dict.fromkeys(buckets[order]):
+        mine, of = kept[buckets[order][kept] == bucket], np.count_nonzero(buckets == bucket)
+        name, color = f"{bucket}: {of:,} label{'' if of == 1 else 's'}", ink.BUCKET_COLORS.get(bucket, ink.BLUE)
+        look = marks | {"customdata": None if named is None else named[mine], "showlegend": "bucket" in frame.columns}
+        figure.line(mine + 1, counts[order][mine], name, color, hover, size=4, **look)
+    y = {"title_text": "Training rows (log)", **log_axis(counts[order[-1]], counts[order[0]])}
+    return figure.checked({"title_text": "Rank of the label (log)", **log_axis(1, n)}, y)
 
 
 def labels_per_row(frame: pd.DataFrame) -> Figure:
@@ -138,34 +124,6 @@ def _group_axis(least, most, width, last):
     shown = starts[:-step:step] + starts[-1:]
     texts = [f"≥ {start:,}" if start == last else _number_of_labels(start, width, last) for start in shown]
     return {"tickvals": [start // width for start in shown], "ticktext": texts}
-
-
-def _mark_buckets(figure, drawn, sizes):
-    """Draw lines between the buckets of the labels drawn, and name those that are wider than their name."""
-    n = drawn.size
-    low, high = log_axis(1, n)["range"]
-    start = 0
-    for bucket, of in sizes.items():
-        size = int(np.count_nonzero(drawn == bucket))
-        if size == 0:
-            continue
-        first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
-        last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
-        labels = f"{of:,} label{'s' * (of != 1)}"  # not their rows: two buckets may have labels of equally many rows
-        width = (last - first) / (high - low) * NARROWEST
-        if width >= 7 * len(bucket):
-            text = next(text for text in (labels, f"{of:,}", "") if width >= 5.5 * len(text))
-            figure.note(f"{bucket}<br>{text}", (first + last) / 2, hovertext=f"{bucket}: {labels}", xref="x")
-        start += size
-        if start < n:
-            figure.rule(start + 0.5)
-
-
-def _flat_axis(smallest, largest):
-    """Return a linear axis for counts that differ little; it starts at 0 if they are small."""
-    low = 0 if largest <= 20 else smallest - 0.15 * max(largest - smallest, 4)
-    high = largest + 0.15 * max(largest - smallest, 4)
-    return {"range": [float(low), float(high)], "tickformat": ",d", **({"dtick": 1} if high - low < 8 else {})}
 
 
 def _counting_axis(numbers):

@@ -74,9 +74,9 @@ def contribution_bars(
     groups, hover = draw.by_sign(values, *wording), f"%{{x:+.4~f}} to {unit}"
     look = {"textposition": "outside", "textfont": {"size": 11}, "cliponaxis": False, "textangle": 0}
     look["constraintext"] = "none"  # else numbers of thin bars are tiny
-    figure.grouped_bars(texts, values, groups, hover, hovers, x, solid=len(shown))
+    figure.grouped_bars(texts, values, groups, hover, hovers, x)
     for trace in figure.traces:
-        trace |= {"text": [_number(x, "+") for x in trace["x"] if x is not None], **look}
+        trace |= {"text": [_number(x, "+") for x in trace["x"]], **look}
     if start is not None and np.isfinite(start[1]):
         score = f"{_number(start[1], '+')} {start[0]}, {_number(start[1] + sum(values), '+')} with all bars"
         # For it, and for a legend of two lines on a phone.

@@ -121,19 +121,14 @@ class Drawing:
         marker = {"color": color, "line": edge, "pattern": {"shape": pattern}}
         self.add("bar", x=x, y=y, name=name, marker=marker, hovertemplate=f"{hover}<extra></extra>", **trace)
 
-    def bars(self, values, mine, name, color, hover, hovers, *, solid=None, **trace) -> None:
-        """Draw those horizontal bars, the first on top, that have one colour; from the bar ``solid`` on, hatched."""
+    def bars(self, values, mine, name, color, hover, hovers, **trace) -> None:
+        """Draw those horizontal bars, the first on top, that have one colour."""
         own = np.flatnonzero(mine)
-        shape = ["/" if solid is not None and i >= solid else "" for i in own]
-        pattern = {"shape": shape, "size": 6} if any(shape) else None
-        if shape and all(shape):  # the legend has the pattern of the first bar, here of none that is named
-            trace |= {"legendgroup": name, "showlegend": False}
-            self.add("bar", x=[None], y=[None], orientation="h", name=name, legendgroup=name, marker={"color": color})
         said = {"customdata": [hovers[i] for i in own], "hovertemplate": f"%{{customdata}}<br>{hover}<extra></extra>"}
         self.add(
             "bar", x=values[own], y=len(values) - 1 - own, orientation="h", name=name,
             width=0.75,  # otherwise the bars of a trace with gaps would be wider
-            marker={"color": color, "line": NO_EDGE, "pattern": pattern}, **said | trace,
+            marker={"color": color, "line": NO_EDGE}, **said | trace,
         )  # fmt: skip
 
     def grouped_bars(self, names, values, groups, hover, hovers, axis, *, legend=True, **look) -> None:
@@ -169,7 +164,7 @@ class Drawing:
             **{"boxpoints": "all", "jitter": 0.5} | box,
         )  # fmt: skip
 
-    def heat_map(self, values, lines, columns, hovers, title, ticks, ends) -> Figure:
+    def heat_map(self, values, lines, columns, hovers, title, ticks, ends, *, scale=ink.AREAS, **trace) -> Figure:
         """Return the figure with a heat map, names beside it, and above it a bar of its colours."""
         n_lines, n_columns = values.shape
         # Names are categories of the axis: if there is no space for all of them, Plotly writes every second or third.
@@ -177,10 +172,10 @@ class Drawing:
             "heatmap", x=_categories(columns), y=_categories(lines), z=values, coloraxis="coloraxis", hoverongaps=False,
             customdata=np.array(hovers, dtype=object).reshape(n_lines, n_columns),
             hovertemplate="%{customdata}<extra></extra>",
-            xgap=0.6 if n_columns <= 80 else 0, ygap=0.6 if n_lines <= 80 else 0,
+            xgap=0.6 if n_columns <= 80 else 0, ygap=0.6 if n_lines <= 80 else 0, **trace,
         )  # fmt: skip
         bar = COLOR_BAR | {"y": 1, "yanchor": "bottom", "ypad": 8, "nticks": 4} | ticks
-        colors = {"colorscale": ink.AREAS, "cmin": ends[0], "cmax": ends[1], "colorbar": bar}
+        colors = {"colorscale": scale, "cmin": ends[0], "cmax": ends[1], "colorbar": bar}
         # The title is a note, because the dashboard's theme would put a title of the colour bar on top of the bar.
         self.note(title[:1].upper() + title[1:], 0, xref="paper", xanchor="left", yshift=42)
         axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from xmlcore.figures import _style as ink
-from xmlcore.figures._axes import depth_axis, spaced_log_axis, whole_axis
+from xmlcore.figures._axes import spaced_log_axis, whole_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short, signed
-from xmlcore.figures._style import Figure, need_columns, shade
+from xmlcore.figures._style import Figure, need_columns
 from xmlcore.wording import probability, score
 
 OBJECTIVE_COLORS = {"J": ink.BLUE, "balance": ink.VERMILION, "class integrity": ink.GREEN, "multi-way": ink.PURPLE}
@@ -60,7 +60,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
 
 
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
-    """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
+    """Draw the mean objective J of the splits at each depth, or one part of J, with a band from least to greatest.
 
     {Parameters: frame}
         Columns ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
@@ -72,17 +72,11 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     need_columns(frame, ["part", "depth", "least", "mean", "greatest", "nodes"], "objective_by_depth")
     rows = frame[frame["part"] == part].sort_values("depth")
     figure = Drawing(title or f"{_title(part)} of the splits by depth", rows)
-    color = OBJECTIVE_COLORS.get(part, ink.GREY)
-    for name, dash, width, size, fill in (
-        ("greatest", "dot", 1.5, 4, None),
-        ("least", "dash", 1.5, 4, "tonexty"),
-        ("mean", "solid", 2.5, 7, None),
-    ):
-        hover = f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits"
-        look = {"size": size, "width": width, "dash": dash, "fill": fill, "fillcolor": shade(color)}
-        figure.line(rows["depth"], rows[name], name, color, hover, customdata=rows["nodes"], **look)
-    x, legend = {"title_text": "Depth", **whole_axis(rows["depth"])}, {"traceorder": "normal"}
-    return figure.checked(x, _title(part), showlegend=True, legend=legend)
+    hover = "depth %{x}: mean %{y:.3f}, %{customdata[0]:.3f} to %{customdata[1]:.3f}, of %{customdata[2]:,} splits"
+    look = {"between": (rows["least"], rows["greatest"]), "legendgroup": part, "width": 2.5}
+    about, color = rows[["least", "greatest", "nodes"]].to_numpy(), OBJECTIVE_COLORS.get(part, ink.GREY)
+    figure.line(rows["depth"], rows["mean"], "mean", color, hover, customdata=about, **look)
+    return figure.checked({"title_text": "Depth", **whole_axis(rows["depth"])}, _title(part))
 
 
 def objective_at_depths(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
@@ -249,10 +243,8 @@ def path_products(
         factors = (f"×{min(factor, 0.99 if factor < 1 else 1):#.2g}" for factor in ways[0]["factor"])
         text = {"text": ["", *factors], "textposition": "top right", "textfont": {"size": 12}}
         figure.traces[0] |= {"mode": "lines+markers+text", **text}
-    axis = depth_axis(first, last)
-    axis["ticktext"][0] = "start"
     y = {"title_text": "Probability so far, %" if percent else "Score so far", "rangemode": "tozero"}
-    return figure.checked({"title_text": "Depth in the tree", **axis}, y)
+    return figure.checked({"title_text": "Depth in the tree", **whole_axis([last])}, y)
 
 
 def _ways_figure(title, lines, name, hover, look) -> Figure:
@@ -291,7 +283,7 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
         means = 100 * np.average(np.column_stack(shares), axis=1, weights=weights)
         _add_mean(figure, depths, means, len(ways), "depth %{x}: mean %{y:.2f} %")
     y = {"title_text": "Share of the node’s rows, %", "rangemode": "tozero"}
-    return figure.checked({"title_text": "Depth in the tree", **depth_axis(first, last)}, y)
+    return figure.checked({"title_text": "Depth in the tree", **whole_axis([last])}, y)
 
 
 def _add_mean(figure, depths, means, count, hover):

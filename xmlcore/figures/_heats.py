@@ -7,15 +7,15 @@ from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import percent_ticks, steps
 from xmlcore.figures._grammar import Drawing
-from xmlcore.figures._names import apart, cut_apart, short
+from xmlcore.figures._names import apart, cut_apart, short, signed
 from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.wording import probability, significant
 
 SIZE = 20  # width of a square of confusions, in pixels
 FAINT, STRONG = 0.12, 0.6  # opacity of a square without swaps, and of the one with most: its number is read on both
 MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates
-# Steps of the colour scale: (smallest |value| of the step as a share of the largest |value|, opacity of its cells).
-STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
+# From against to for: opaque, so that Plotly chooses numbers on them that are legible, on a white and on a dark page.
+AGAINST_TO_FOR = ((0.0, "#A34700"), (0.4, "#F4D3BE"), (0.5, "#EEF1F4"), (0.6, "#B9D4EC"), (1.0, "#1B5A94"))
 
 
 def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
@@ -196,65 +196,24 @@ def candidate_features(frame: pd.DataFrame) -> Figure:
     columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]
     need_columns(frame, columns, "candidate_features")
     features, classes = list(dict.fromkeys(frame["feature"])), frame.drop_duplicates("label")
-    n, width = len(classes), len(features) + 1
-    figure = Drawing("What each feature adds to f", n)
-    if n == 0:
+    figure = Drawing("What each feature adds to f", classes)
+    if classes.empty:
         return figure.checked()
-    parts, values = (frame[name].to_numpy(np.float64).reshape(n, -1) for name in ("contribution", "value"))
+    parts, values = (frame[name].to_numpy(np.float64).reshape(len(classes), -1) for name in ("contribution", "value"))
     z = np.column_stack([parts, parts.sum(axis=1)])
-    hover = [
-        [f"<b>{name}</b><br>{feature}: {value:.4g}<br>adds {_signed(part)}"
-         for feature, value, part in zip(features, line, own)]
-        + [f"<b>{name}</b><br>f = {_signed(f)}<br>{_signed(own[-1])} against the mean"]
-        for name, line, own, f in zip([short(name, 60) for name in classes["name"]], values, z, classes["f"])
-    ]  # fmt: skip
+    hovers = []
+    for own, of_features, sums in zip(classes.itertuples(), values, z):
+        name = f"<b>{short(own.name, 60)}</b><br>"
+        hovers += [f"{name}{feature}: {value:.4g}<br>adds {signed(part, 2)}"
+                   for feature, value, part in zip(features, of_features, sums)]  # fmt: skip
+        hovers.append(f"{name}f = {signed(own.f, 2)}<br>{signed(sums[-1], 2)} against the mean")
+    marks = [("✓ " if r.right else "") + r.name + ("" if r.candidate else " *") for r in classes.itertuples()]
     largest = float(np.nanmax(np.abs(parts))) or 1.0  # sums larger than this have the full colour
-    figure.add("heatmap", 
-        x=np.arange(width), y=np.arange(n), z=z, zmin=-largest, zmax=largest, colorscale=_steps(), showscale=False,
-        customdata=hover, hovertemplate="%{customdata}<extra></extra>", xgap=2, ygap=2,
-    )  # fmt: skip
-    _write_numbers(figure, z, largest)
-    marks = [
-        ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
-    ]
-    figure.rule(width - 1.5, width=2, dash=None)
-    bare = {"showgrid": False, "showline": False, "ticks": ""}
-    names = [*map(short, features), MEAN]
-    x = {"tickvals": np.arange(width), "ticktext": names, "tickangle": -45, **bare}
-    y = {"tickvals": np.arange(n), "ticktext": marks, "autorange": "reversed", **bare}
-    return figure.checked(x, y, height=draw.LINE * 1.4 * n + draw.AROUND + 60, showlegend=False)
-
-
-def _write_numbers(figure, z, reach):
-    """Write the number of each cell, as a trace of its own: a heat map chooses colours that transparent cells hide."""
-    digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
-    x, y = np.tile(np.arange(z.shape[1]), z.shape[0]), np.repeat(np.arange(z.shape[0]), z.shape[1])
-    strong = np.abs(z.ravel()) >= STEPS[-1][0] * reach
-    for mine, font in ((~strong, {}), (strong, {"color": "white"})):
-        text = [_rounded(value, digits) for value in z.ravel()[mine]]
-        look = {"mode": "text", "textfont": {"size": 10, **font}, "hoverinfo": "skip", "showlegend": False}
-        figure.add("scatter", x=x[mine], y=y[mine], text=text, **look)
-
-
-def _steps():
-    """Return a colour scale in steps: pale colours for text in the page's colour, full colours for white text."""
-    ends = [share for share, _ in STEPS] + [1.0]
-    scale = [[(1 + sign * at) / 2, shade(color, opacity)]
-             for sign, color in ((-1, ink.AGAINST), (1, ink.FOR))
-             for (_, opacity), pair in zip(STEPS, zip(ends, ends[1:]))
-             for at in pair]  # fmt: skip
-    half = len(scale) // 2
-    return scale[:half][::-1] + scale[half:]
-
-
-def _signed(value):
-    """Return a number as text with its sign and two decimals, or none if it is 99.5 or larger."""
-    return f"{value:+.2f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
-
-
-def _rounded(value, digits):
-    """Return a number as text with this many decimals; a number that is rounded to zero is written as "0"."""
-    if not np.isfinite(value):
-        return "–"
-    wording = f"{value:.{digits}f}"
-    return "0" if float(wording) == 0 else wording.replace("-", "−")
+    digits = 0 if largest >= 9.5 else 1 if largest >= 0.5 else 2
+    texts = [["–" if np.isnan(value) else f"{value:z.{digits}f}".replace("-", "−") for value in line] for line in z]
+    figure.rule(len(features) - 0.5, width=2, dash=None)
+    look = {"scale": AGAINST_TO_FOR, "text": texts, "texttemplate": "%{text}"}
+    ticks = steps(-largest, largest)
+    bar = {"tickvals": ticks, "ticktext": [f"{tick:g}".replace("-", "−") for tick in ticks]}
+    title = "added to f, against the mean"
+    return figure.heat_map(z, marks, [*features, MEAN], hovers, title, bar, (-largest, largest), **look)

@@ -54,15 +54,15 @@ def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dic
     return styles
 
 
-def styled_runs(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, dict, int]]:
-    """Yield each run: its name, rows, colour with mark and dash, and how many runs of its model stand before it."""
+def styled_runs(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, dict]]:
+    """Yield each run: its name, its rows, and its colour with mark and dash."""
     runs = frame.drop_duplicates("run")
     own = run_colors(runs) if "place" in runs else {}  # as wherever else they are drawn
     for run, model, before in zip(runs["run"], runs["model"], runs.groupby("model").cumcount()):
         style = run_style(model) | {"dash": ink.RUN_DASHES[before % len(ink.RUN_DASHES)]}
         if run in own:
             style |= {"color": own[run]["color"], "mark": own[run]["symbol"]}
-        yield run, frame[frame["run"] == run], style, before
+        yield run, frame[frame["run"] == run], style
 
 
 def too_many_to_name(frame: pd.DataFrame) -> bool:

@@ -5,13 +5,20 @@ import pandas as pd
 
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import curve_points, log_axis, small_looks_small, spaced_log_axis
-from xmlcore.figures._comparisons import SHARES
 from xmlcore.figures._curves import time_unit
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short
 from xmlcore.figures._style import Figure, need_columns
 from xmlcore.metrics.statistics import mean_intervals
 
+# Column of a frame of double sampling -> name, colour and mark of the measure. Micro R@1, which the paper calls
+# accuracy, has the colour of P@1, to which it is equal for rows with one class. Candidate recall has that of R@k.
+SHARES = {
+    "recall": ("candidate recall", ink.PURPLE, "triangle-up"),
+    "attainable": ("attainable micro R@1", ink.PURPLE, "triangle-down"),
+    "accuracy": ("micro R@1", ink.BLUE, "circle"),
+    "macro_f1": ("F1 of means", ink.ORANGE, "diamond"),
+}
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "π"}
 SWEPT = ("accuracy", "macro_f1", "fit_s")  # what a sweep has of each training
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
