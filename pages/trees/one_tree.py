@@ -47,7 +47,7 @@ class TreeView:
 
     def features_figure(self, frame, value, group, *, axis, total):
         title = f"Features that decide at {figures.short(self.short_name(self.node))}"
-        return figures.feature_bars_of_node(frame, value, group, axis=axis, title=title, total=total)
+        return figures.node_bars(frame, value, group, axis=axis, title=title, total=total)
 
 
 def tree_field(view, place=st) -> None:

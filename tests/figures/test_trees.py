@@ -223,7 +223,7 @@ def test_bars_of_a_node_have_the_order_of_the_frame():
     assert leaf.customdata[0][1] == "<b>b &lt;i&gt;</b><br>Training rows: 30<br>x"
     assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "b &lt;i&gt;", "c"]
     assert figure.layout.meta == {"shown": 3, "total": 80} and figure.layout.showlegend
-    figure = figures.feature_bars_of_node(
+    figure = figures.node_bars(
         features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9
     )
     assert [trace.name for trace in figure.data] == ["for it", "against it"]
@@ -235,7 +235,7 @@ def test_unknown_shares_of_nodes_are_said_to_be_unknown():
     figure = figures.node_bars(children(), "auc", axis="AUC", percent=True)
     assert [text for trace in figure.data for text in trace.text] == ["90.0 %", "50.0 %", "unknown"]
     assert list(figure.data[1].x) == [50, 0] and figure.layout.xaxis.title.text == "AUC, %"
-    assert figure.layout.xaxis.range[1] == pytest.approx(118)
+    assert figure.layout.xaxis.range[1] == pytest.approx(120)
     alone = figures.node_bars(children().iloc[[2]], "auc", axis="AUC", percent=True)
     assert list(alone.data[0].text) == ["unknown"] and not alone.layout.showlegend
 
@@ -282,7 +282,7 @@ def drawings():
         "tree": figures.tree(tree, chosen=1),
         "children": figures.node_bars(children(), "rows", axis="Rows"),
         "label tree": figures.label_tree(laid_out(), "auc", axis="AUC", chosen=1, path=[0, 1]),
-        "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
+        "features": figures.node_bars(eight, "weight", "group", axis="Weight", title="Words"),
         "path": figures.path_products(path),
         "depths": figures.leaf_depths(depths, 16, 2),
         "training": figures.objective_at_depths(parts.assign(epoch=1)),

@@ -286,73 +286,50 @@ def _add_errors(figure, values, errors) -> None:
 def node_bars(
     frame: pd.DataFrame,
     value: str,
+    group: str = "kind",
     *,
     axis: str,
     percent: bool = False,
     title: str = "Children",
     total: int | None = None,
 ) -> Figure:
-    """Draw one number of some nodes as horizontal bars, in the order of the frame from the top.
+    """Draw one number of some nodes, or features, as horizontal bars, in the order of the frame from the top.
 
     {Parameters: frame}
-        A row per node: columns ``node``, ``name``, ``kind`` ("inner" or "leaf") and the one named by ``value``.
-        Optional: ``about``, a text for the hover label, in which "<br>" begins a line.
+        A row per bar: columns ``name``, and those named by ``value`` and ``group``. Optional: ``node``; ``about``, a
+        text for the hover label, in which "<br>" begins a line.
     value : str
-        Column of the numbers. Nodes where it is nan have no bar, and their text says so.
+        Column of the numbers. Where it is nan there is no bar, and its text says so.
+    group : str
+        Column of texts, "inner" and "leaf" for nodes: the bars of each have a colour and an entry in the legend.
     axis : str
         Title of the axis of the numbers.
     percent : bool
         Whether the numbers are shares, which are drawn in percent.
     title : str
     total : int, optional
-        Number of nodes of which the frame has some.
+        Number of nodes, or features, of which the frame has some.
     {figure}
         Bars have their node in ``customdata[0]``.
     """
-    need_columns(frame, ["node", "name", "kind", value], "node_bars", total=total)
-    figure = Drawing(title, frame, total)
+    need_columns(frame, ["name", value, group], "node_bars", total=total)
+    figure, groups = Drawing(title, frame, total), frame[group].unique()
     values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
-    known, written = np.isfinite(values), "{:.1f} %" if percent else "{:,.0f}"
-    texts = np.array([written.format(number) if number == number else "unknown" for number in values], object)
+    known = np.isfinite(values)
+    written = [f"{number:.1f} %" if percent else _number(number) for number in np.where(known, values, 0.0)]
+    texts = np.where(known, written, "unknown").astype(object)
     hovers = draw.hovers(frame, [f"{axis}: {text}" for text in texts])
-    for kind, (name, color) in KINDS.items():
-        mine = (frame["kind"] == kind).to_numpy()
-        if mine.any():
-            said = {"customdata": np.array([frame["node"][mine], hovers[mine]], dtype=object).T}
-            said |= {"hovertemplate": "%{customdata[1]}<extra></extra>", "text": texts[mine].tolist()}
-            look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
-            figure.bars(np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
-    largest = 100.0 if percent else max([1.0, *values[known]])
-    x = {"title_text": axis + (", %" if percent else ""), "range": [0, 1.18 * largest]}  # room for the texts
-    figure.bar_axes([*map(short, frame["name"])], x, showlegend=frame["kind"].nunique() > 1)
-    return figure.checked()
-
-
-def feature_bars_of_node(
-    frame: pd.DataFrame, value: str, group: str, *, axis: str, title: str, total: int | None = None
-) -> Figure:
-    """Draw a number of some features as horizontal bars with a colour for each group, in the order of the frame.
-
-    {Parameters: frame}
-        A row per feature: columns ``name``, and those named by ``value`` and ``group``. Optional: ``about``, a text for
-        the hover label.
-    value : str
-        Column of the lengths of bars.
-    group : str
-        Column of texts: the bars of each have a colour and an entry in the legend.
-    axis : str
-        Title of the axis of the numbers.
-    title : str
-    total : int, optional
-        Number of features of which the frame has some.
-    {figure}
-    """
-    need_columns(frame, ["name", value, group], "feature_bars_of_node", total=total)
-    groups = [(name, (frame[group] == name).to_numpy(), GROUP_COLORS[at % len(GROUP_COLORS)])
-              for at, name in enumerate(frame[group].unique())]  # fmt: skip
-    x, hovers, names = {"title_text": axis, **draw.ZERO}, draw.hovers(frame), [*map(short, frame["name"])]
-    figure = Drawing(title, frame, total)
-    figure.grouped_bars(names, frame[value], groups, "%{x:+.4~g}", hovers, x)
+    nodes = frame["node"] if "node" in frame.columns else frame.index
+    for at, of_group in enumerate(groups):
+        mine = (frame[group] == of_group).to_numpy()
+        name, color = KINDS.get(of_group, (of_group, GROUP_COLORS[at % len(GROUP_COLORS)]))
+        said = {"customdata": np.array([nodes[mine], hovers[mine]], dtype=object).T, "text": texts[mine].tolist()}
+        look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
+        said["hovertemplate"] = "%{customdata[1]}<extra></extra>"
+        figure.bars(np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
+    reached = min([0.0, *values[known]]), 100.0 if percent else max([0.0, *values[known]])
+    x = {"title_text": axis + (", %" if percent else ""), **draw.ZERO, **_with_room(reached, None)}
+    figure.bar_axes([*map(short, frame["name"])], x, showlegend=len(groups) > 1)
     return figure.checked()
 
 
