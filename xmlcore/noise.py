@@ -107,7 +107,7 @@ class GaussianNoise(RowPerturbation):
     name: ClassVar[str] = "gaussian"
 
     def __post_init__(self):
-        object.__setattr__(self, "sigma", check_level(self.sigma, "sigma", LARGEST_SIGMA))
+        object.__setattr__(self, "sigma", check_number(self.sigma, "sigma", most=LARGEST_SIGMA))
         check_support(self.support)
 
     @property
@@ -188,7 +188,7 @@ class WordNoise(RowPerturbation):
     name: ClassVar[str] = "words"
 
     def __post_init__(self):
-        object.__setattr__(self, "rate", check_level(self.rate, "rate", 1.0))
+        object.__setattr__(self, "rate", check_number(self.rate, "rate", most=1.0))
         for name in ("drop", "swap", "insert"):
             object.__setattr__(self, name, check_flag(getattr(self, name), name))
         if not (self.drop or self.swap or self.insert):
@@ -241,11 +241,6 @@ class WordNoise(RowPerturbation):
         noise.close_gaps(at, counts, indices, data, indptr)
         used = int(indptr[-1])
         return _finished(data[:used], indices[:used], indptr, X.shape, 0)
-
-
-def check_level(value, name: str, most: float) -> float:
-    """Return the level of a perturbation as a float; raise unless it is a finite number in [0, most]."""
-    return check_number(value, name, 0.0, most)
 
 
 def check_flag(value, name: str) -> bool:

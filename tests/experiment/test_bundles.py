@@ -31,7 +31,7 @@ def test_a_bundle_run_again_agrees_bit_for_bit(key, tmp_path):
     experiment.bundle(key, tmp_path / "run.zip")
     report = experiment.rerun(tmp_path / "run.zip")
     assert report.agrees and report.bits and report.fingerprint and report.versions["same"].all()
-    assert "is the same" in str(report) and "bit for bit" in str(report) and "all the same" in str(report)
+    assert "is the same" in str(report) and "bit for bit" in str(report) and "Versions: the same" in str(report)
 
 
 def test_other_data_and_versions_are_reported(bundle, easy):
@@ -39,7 +39,7 @@ def test_other_data_and_versions_are_reported(bundle, easy):
     other = datasets.resplit(easy, np.arange(0, 180), np.arange(200, 260))
     report = experiment.rerun(content, data=other)
     assert not report.agrees and not report.fingerprint and not report.bits and 0 < report.labels < 1
-    assert "other content" in str(report) and "numpy 0.9 then" in str(report) and "% then" in str(report)
+    assert "data set: other" in str(report) and "numpy 0.9 then" in str(report)
 
 
 def test_a_data_set_that_is_not_here_is_asked_for(bundle, easy):

@@ -25,9 +25,9 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.noise import RowPerturbation, check_flag, check_level, check_rows, check_seed, check_support
+from xmlcore.noise import RowPerturbation, check_flag, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
-from xmlcore.validation import check_count, check_features, check_fitted, check_labels
+from xmlcore.validation import check_count, check_features, check_fitted, check_labels, check_number
 
 BLOCK_ROWS = 256  # most rows of a block
 BLOCK_VALUES = 1 << 22  # most values of a block, counted as if all its rows had all features
@@ -41,7 +41,7 @@ class _Attack(RowPerturbation):
     """The common part of attacks; a subclass says with ``_moved`` where the rows of a block go."""
 
     def __post_init__(self):
-        object.__setattr__(self, "epsilon", check_level(self.epsilon, "epsilon", LARGEST))
+        object.__setattr__(self, "epsilon", check_number(self.epsilon, "epsilon", most=LARGEST))
         if not (_is_two(self.norm) or self.norm == np.inf or self.norm == "inf"):
             raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {self.norm!r:.200}')
         check_support(self.support)
@@ -183,7 +183,7 @@ class PGD(_Attack):
     def __post_init__(self):
         super().__post_init__()
         check_count(self.n_steps, "n_steps")
-        if self.step is not None and check_level(self.step, "step", LARGEST) == 0:
+        if self.step is not None and check_number(self.step, "step", most=LARGEST) == 0:
             raise ValueError("step must be above 0, or None for 2.5 * epsilon / n_steps")
         check_flag(self.random_start, "random_start")
 

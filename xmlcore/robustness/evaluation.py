@@ -10,7 +10,7 @@ from xmlcore import metrics
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.metrics.statistics import student_reach
-from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
+from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.certificates import certified_radius
@@ -126,7 +126,7 @@ def evaluate(
     probabilistic label trees", 2025, algorithm 1.
     """
     progress = to_progress(progress)
-    levels = [0.0, *filter(None, _distinct(sigmas, "sigmas", "level", check_level, LARGEST_SIGMA))]
+    levels = [0.0, *filter(None, _distinct(sigmas, "sigmas", "level", check_number, 0.0, LARGEST_SIGMA))]
     ks = sorted(_distinct(ks, "ks", "place", check_count))
     if not ks:
         raise ValueError("ks is empty: give a value to measure at, such as 1")

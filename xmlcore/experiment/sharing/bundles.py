@@ -53,26 +53,14 @@ class Rerun:
         return self.fingerprint and self.bits and bool(self.measures["same"].all())
 
     def __str__(self):
-        lines = ["The run was made again and " + ("is the same." if self.agrees else "differs.")]
-        lines.append(f"Data set: {'the same content' if self.fingerprint else 'other content'}.")
-        if self.bits:
-            lines.append("Predictions: the same, bit for bit.")
-        else:
-            lines.append(f"Predictions: {100 * self.labels:.2f} % of the predicted labels are the same.")
-        differing = self.measures[~self.measures["same"]]
-        if differing.empty:
-            lines.append(f"Measures: all {len(self.measures)} are the same.")
-        else:
-            worst = differing.loc[differing["difference"].abs().idxmax()]
-            name = str(worst["measure"]).replace("@k", f"@{worst['k']}")
-            lines.append(
-                f"Measures: {len(differing)} of {len(self.measures)} differ, most of all {name}: "
-                f"{100 * worst['then']:.3f} % then, {100 * worst['now']:.3f} % now."
-            )
-        other = self.versions[~self.versions["same"]]
-        changed = ", ".join(f"{package.what} {package.then} then, {package.now} now" for package in other.itertuples())
-        lines.append(f"Versions: {'differing: ' + changed if changed else 'all the same'}.")
-        return "\n".join(lines)
+        differing, other = self.measures[~self.measures["same"]], self.versions[~self.versions["same"]]
+        changed = [f"{package.what} {package.then} then, {package.now} now" for package in other.itertuples()]
+        return (
+            f"The run, made again, {'is the same' if self.agrees else 'differs'}. Content of the data set: "
+            f"{'the same' if self.fingerprint else 'other'}. Predicted labels that are the same: "
+            f"{100 * self.labels:.2f} %{', bit for bit' * self.bits}. Measures that differ: {len(differing)} of "
+            f"{len(self.measures)}. Versions: {'; '.join(changed) or 'the same'}."
+        )
 
 
 def bundle(
