@@ -82,6 +82,8 @@ CASES = [
     Case(selection.ChiSquaredSelection, {"n_features": 4}, positive=True),
     Case(selection.MutualInformationSelection, {"per_label": False}),
     Case(selection.BRDT, {"max_depth": 3}),
+    Case(selection.LIFT, {"ratio": 0.3}),
+    Case(selection.GradEnFSSelection, {"n_epochs": 2, "n_hidden": 20}),
 ]
 
 # What is saved has a case, a new estimator one with its defaults.

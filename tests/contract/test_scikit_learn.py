@@ -67,13 +67,16 @@ CHECKED = [
     (DenseOutput(), ALL | SETS),
     (selection.BRDT(), ALL | SETS | OF_LEAVES | KEEPS_FURTHER),
     (selection.RandomForestSelection(n_estimators=3), ALL | KEEPS_FURTHER),
+    (selection.LIFT(), ALL | SETS | OF_LEAVES | KEEPS_FURTHER),
+    (selection.GradEnFSSelection(n_epochs=2, n_hidden=20), ALL),
     (selection.LassoSelection(), ALL),
     (selection.ChiSquaredSelection(), ALL),
     (selection.MutualInformationSelection(), ALL),
 ]
 
 # They take what is checked from the class of another one above: label trees, linear models, or selections.
-RELATED = (ExtendedPLT, OneVsRest, selection.RandomForestSelection, selection.MutualInformationSelection)
+RELATED = (ExtendedPLT, OneVsRest, selection.RandomForestSelection, selection.MutualInformationSelection,
+           selection.GradEnFSSelection)  # fmt: skip
 
 if HAS_EXPECTED_FAILURES:
     EXPECTED = {str(model): expected for model, expected in CHECKED}

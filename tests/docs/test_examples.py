@@ -48,7 +48,9 @@ COUNTS = {page.relative_to(ROOT).as_posix(): len(examples(page)) for page in PAG
 # Pages whose examples need more than the data set have tests of their own below; the recipes, in test_recipes.py.
 OTHERS = {"docs/formats.md": 3, "docs/pages/train.md": 1, "docs/text.md": 1}
 # They repeat what benchmarks/ measures; other pages use all that they use.
-LONG = {f"docs/tutorials/claim_{name}.md" for name in ("label_trees", "double_sampling", "ldsm", "extended_plt", "fals")}
+LONG = {
+    f"docs/tutorials/claim_{name}.md" for name in ("label_trees", "double_sampling", "ldsm", "extended_plt", "fals")
+}
 
 
 def test_no_example_is_left_out():

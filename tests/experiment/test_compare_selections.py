@@ -118,3 +118,11 @@ def test_a_number_of_features_is_measured_once(words):
         one.startswith("Chi-squared, seed 0, 1 feature") for one in said
     )
     assert compare(save_dataset(few), [None], shares, (0,)).work().values > 0
+
+
+def test_lift_has_the_same_value_at_every_share_and_selects_nothing(words):
+    found = experiment.compare_selections(words, [None, ("LIFT", {"ratio": 0.2})], shares=(0.1, 0.5), seeds=(0,)).frame
+    own = found[(found["method"] == "LIFT") & (found["measure"] == "average precision")]["value"].tolist()
+    assert len(own) == 2 and own[0] == own[1] > 0.5
+    with pytest.raises(ValueError, match="LIFT"):
+        experiment.task("select", {"dataset": "a"}, {"method": "LIFT"})

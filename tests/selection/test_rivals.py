@@ -1,4 +1,4 @@
-"""Selections by forests, LASSO, chi-squared and mutual information: scikit-learn's scores, the best k of each label."""
+"""Selections by other methods than FALS: scikit-learn's scores, the best k of each label; and a sparse network's."""
 
 import tracemalloc
 import warnings
@@ -14,11 +14,13 @@ from sklearn.linear_model import Lasso
 from xmlcore.selection import (
     BRDT,
     ChiSquaredSelection,
+    GradEnFSSelection,
     LassoSelection,
     MutualInformationSelection,
     RandomForestSelection,
 )
 from xmlcore.selection.decision_trees import label_seed
+from xmlcore.selection.gradenfs import SparseLayer
 from xmlcore.selection.rivals import above_median
 
 FEW_TREES = {"n_estimators": 3}
@@ -198,3 +200,37 @@ def test_a_fit_takes_the_memory_that_it_asks_for(estimator, n_features, n_labels
     finally:
         tracemalloc.stop()
     assert 0.4 * asked[0] < taken < 1.1 * asked[0]
+
+
+@pytest.mark.parametrize("per_label", [True, False])
+def test_a_sparse_network_finds_the_features_a_label_is_made_of(per_label):
+    X, Y = data()
+    X[:, 19] = 0.0
+    Y[:, 1] = False
+    found = GradEnFSSelection(n_features=4, per_label=per_label).fit(X, Y)
+    assert not found.scores_[:, 19].any() and (found.scores_[:, :8] > 0).any()
+    if per_label:
+        assert not found.scores_[1].any()
+        assert all(set(found.selected_[label, :2].tolist()) == {label, label + 4} for label in (0, 2, 3))
+    else:
+        assert len({0, 2, 3, 4, 6, 7} & set(found.selected_[0].tolist())) >= 3
+
+
+def test_a_layer_of_few_connections_is_the_dense_layer_of_its_weights():
+    random = np.random.default_rng(0)
+    layer = SparseLayer(30, 20, random)
+    assert 20 < layer.at.size < 90 and not layer.is_full and SparseLayer(3, 1, random).is_full
+    for _ in range(3):  # also after steps and new connections
+        weights, bias = layer.matrix.toarray(), layer.bias[0].copy()
+        values, slope = (random.normal(size=(n, 7)).astype(np.float32) for n in (30, 20))
+        np.testing.assert_allclose(layer.forward(values), weights.T @ values + bias[:, None], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(layer.backward(slope), weights @ slope, rtol=1e-4, atol=1e-6)
+        there, step = weights != 0, layer.matrix.toarray() - weights
+        if layer.n_steps == 1:  # Adam's first step has one length, against the gradient
+            np.testing.assert_allclose(step[there], -1e-3 * np.sign(values @ slope.T)[there], rtol=0.01)
+        before, strength = layer.at, np.abs(layer.weights[0])
+        layer.rewire(random)
+        gone, n = ~np.isin(before, layer.at), round(0.3 * before.size)
+        assert layer.at.size == before.size and n >= gone.sum() > 0 and (np.diff(layer.at) > 0).all()
+        assert strength[gone].max() <= np.sort(strength)[n]
+        assert (layer.weights[:, ~np.isin(layer.at, before)] == 0).all()

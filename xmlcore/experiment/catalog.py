@@ -10,6 +10,8 @@ from xmlcore.models.plt import PLT
 from xmlcore.parameters import Parameter, filled, in_form
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
+from xmlcore.selection.gradenfs import GradEnFSSelection
+from xmlcore.selection.lift import LIFT
 from xmlcore.selection.rivals import (
     ChiSquaredSelection,
     LassoSelection,
@@ -83,13 +85,16 @@ GIVEN = "Predictions"  # in the place of a model, in results whose predictions a
 SELECTORS = {
     name: ModelInfo(cls, in_form(cls.PARAMETERS))
     for name, cls in {
-        "FALS": FALS,
+        "FALS": FALS,  # then those with which its paper compares
+        "RandomForest": RandomForestSelection,
+        "Lasso": LassoSelection,
+        "GradEnFS": GradEnFSSelection,
         "ChiSquared": ChiSquaredSelection,
         "MutualInformation": MutualInformationSelection,
-        "Lasso": LassoSelection,
-        "RandomForest": RandomForestSelection,
     }.items()
 }
+# In comparisons there is also a method that selects no features, but makes some for each label.
+COMPARED = SELECTORS | {"LIFT": ModelInfo(LIFT, in_form(LIFT.PARAMETERS))}
 
 
 # Parameters that tasks of several kinds have.

@@ -32,6 +32,8 @@ SAVED_CLASSES = {
     "DoubleSampling": "xmlcore.models.double_sampling",
     "ExtendedPLT": "xmlcore.models.plt",
     "FALS": "xmlcore.selection.fals",
+    "GradEnFSSelection": "xmlcore.selection.gradenfs",
+    "LIFT": "xmlcore.selection.lift",
     "LassoSelection": "xmlcore.selection.rivals",
     "LdSM": "xmlcore.models.ldsm",
     "MutualInformationSelection": "xmlcore.selection.rivals",

@@ -6,6 +6,8 @@ A selection is an int32 array of feature ids, best first: (L, k) with one row pe
 from xmlcore.metrics.significance import wilcoxon
 from xmlcore.selection.decision_trees import BRDT
 from xmlcore.selection.fals import FALS
+from xmlcore.selection.gradenfs import GradEnFSSelection
+from xmlcore.selection.lift import LIFT
 from xmlcore.selection.rivals import (
     ChiSquaredSelection,
     LassoSelection,
@@ -15,6 +17,6 @@ from xmlcore.selection.rivals import (
 from xmlcore.selection.similarity import agreement, jaccard, significance_graph, spearman
 
 __all__ = [
-    "BRDT", "FALS", "ChiSquaredSelection", "LassoSelection", "MutualInformationSelection", "RandomForestSelection",
-    "agreement", "jaccard", "significance_graph", "spearman", "wilcoxon",
+    "BRDT", "FALS", "LIFT", "ChiSquaredSelection", "GradEnFSSelection", "LassoSelection", "MutualInformationSelection",
+    "RandomForestSelection", "agreement", "jaccard", "significance_graph", "spearman", "wilcoxon",
 ]  # fmt: skip

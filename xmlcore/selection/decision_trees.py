@@ -54,111 +54,18 @@ PARAMETERS = (
 )  # fmt: skip
 
 
-@described
-class BRDT(Estimator):
-    """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
+class TreeOfEachLabel(Estimator):
+    """Base of estimators with a scikit-learn tree for each label; a subclass has ``_predict_into(X, out)``."""
 
-    {parameters}
-    **tree_params
-        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With
-        its defaults trees grow until each leaf is pure or has equal rows.
-
-    Attributes
-    ----------
-    n_features_in_, n_labels_ : int
-    n_nodes_ : ndarray of int64, shape (L,)
-        The number of nodes of each tree. It is 1 for a label that no training row has, or that all have; its
-        probability is then 0 or 1.
-
-    Notes
-    -----
-    Training takes about O(nonzeros of the label's columns * depth) time per label. Columns are dense float32 where at
-    least one value in 16 is not 0 and they take at most 256 MiB, else sparse; this depends on the data alone. In
-    memory, a model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
-
-    References
-    ----------
-    FALS: Feature attribution for label-specific feature selection in multi-label learning, section 4.2.1.
-
-    Examples
-    --------
-    >>> from xmlcore.selection import BRDT
-    >>> X = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
-    >>> BRDT([[0], [1]]).fit(X, [[0], [0, 1], [1], []]).predict_proba([[1.0, 0.0]]).tolist()
-    [[1.0, 0.0]]
-    """
-
-    PARAMETERS = PARAMETERS
     _estimator_type = "classifier"
     _further_params = "tree_params"
-
-    def __init__(
-        self,
-        selected: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        **tree_params: object,
-    ):
-        self.selected = selected
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.tree_params = tree_params
-
-    @classmethod
-    def _param_names(cls) -> list[str]:
-        return sorted(["selected", *super()._param_names()])
+    classes_ = MultiLabelModel.classes_
 
     @staticmethod
     def _further_class():
         from sklearn.tree import DecisionTreeClassifier
 
         return DecisionTreeClassifier
-
-    def __repr__(self):
-        shape = None if self.selected is None else np.shape(self.selected)
-        params = "".join(f", {name}={value!r}" for name, value in self.tree_params.items())
-        chosen = "all features" if shape is None else f"{shape[-1]:,} features per label"
-        return f"BRDT({chosen}, random_state={self.random_state!r}{params})"
-
-    classes_ = MultiLabelModel.classes_
-
-    def _fit(self, X, Y, progress):
-        X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0])
-        if X.shape[0] == 0:
-            raise ValueError("X has no rows to train on")
-        n_labels = Y.shape[1]
-        selected = check_selection(self.selected, X.shape[1], n_labels)
-        if selected is not None and (selected == selected[0]).all():
-            selected = selected[:1]  # so that the columns are extracted once for all labels
-        tried = X.shape[1] if selected is None else selected.shape[1]
-        check_columns(self, X, n_labels, TREE_BYTES, SPLIT_BYTES * tried, effective_jobs(self.n_jobs))
-        trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
-        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
-        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
-
-    def _trained(self, X, Y, selected, progress):
-        tree_class, seed = self._further_class(), self._entropy()
-        shared, shared_columns = selected is None or selected.shape[0] == 1, None
-        ids = None if selected is None else np.unique(selected[0])
-        if shared:
-            shared_columns = tree_columns(X if ids is None else X[:, ids])
-
-        def train(label):
-            rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
-            if rows.size in (0, X.shape[0]):
-                no_child = np.zeros(1, np.int32)
-                return np.full(1, -1, np.int32), np.zeros(1), no_child, no_child, np.full(1, rows.size > 0, np.float32)
-            y = np.zeros(X.shape[0])
-            y[rows] = 1.0
-            features = ids if shared else np.unique(selected[label])
-            columns = shared_columns if shared else tree_columns(X[:, features])
-            tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
-            return _flat(tree.fit(columns, y, check_input=False).tree_, features)
-
-        n_true = np.diff(Y.indptr)
-        costs = 1 + np.minimum(n_true, X.shape[0] - n_true)
-        return run_tasks(train, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing trees", "labels")
 
     def predict_proba(self, X: Matrix, progress: ProgressLike = silent) -> np.ndarray:
         """Return the probability of each label: the share of training rows with the label in the leaf of the row.
@@ -217,6 +124,118 @@ class BRDT(Estimator):
             return sp.csr_array((0, self.n_labels_), dtype=bool)
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
+    def _node_arrays(self) -> dict:
+        return {"nodes_of_tree": self.n_nodes_} | dict(zip(NODES, self._nodes))
+
+    def _restore_nodes(self, arrays, n_columns, n_features) -> None:
+        """Read what :meth:`_node_arrays` wrote; the trees read ``n_columns`` numbers of a row."""
+        n_nodes, nodes = arrays["nodes_of_tree"], tuple(arrays[name] for name in NODES)
+        check_types(arrays, {"nodes_of_tree": ("int64", 1)} | {name: (dtype, 1) for name, dtype in NODES.items()})
+        if not _are_trees(n_nodes, *nodes, n_columns):
+            raise ModelFormatError("the trees are invalid: the file was damaged or written by something else")
+        self._set_fitted(n_nodes, nodes, n_features)
+
+    def _set_fitted(self, n_nodes, nodes, n_features):
+        """Set the fitted attributes, given the number of nodes of each tree and the arrays of all nodes."""
+        self.n_nodes_, self._nodes, self._tree_ptr = n_nodes, nodes, pointers(n_nodes)
+        self.n_features_in_, self.n_labels_ = n_features, n_nodes.size
+
+
+@described
+class BRDT(TreeOfEachLabel):
+    """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
+
+    {parameters}
+    **tree_params
+        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With
+        its defaults trees grow until each leaf is pure or has equal rows.
+
+    Attributes
+    ----------
+    n_features_in_, n_labels_ : int
+    n_nodes_ : ndarray of int64, shape (L,)
+        The number of nodes of each tree. It is 1 for a label that no training row has, or that all have; its
+        probability is then 0 or 1.
+
+    Notes
+    -----
+    Training takes about O(nonzeros of the label's columns * depth) time per label. Columns are dense float32 where at
+    least one value in 16 is not 0 and they take at most 256 MiB, else sparse; this depends on the data alone. In
+    memory, a model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
+
+    References
+    ----------
+    FALS: Feature attribution for label-specific feature selection in multi-label learning, section 4.2.1.
+
+    Examples
+    --------
+    >>> from xmlcore.selection import BRDT
+    >>> X = [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]
+    >>> BRDT([[0], [1]]).fit(X, [[0], [0, 1], [1], []]).predict_proba([[1.0, 0.0]]).tolist()
+    [[1.0, 0.0]]
+    """
+
+    PARAMETERS = PARAMETERS
+
+    def __init__(
+        self,
+        selected: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
+        **tree_params: object,
+    ):
+        self.selected = selected
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.tree_params = tree_params
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return sorted(["selected", *super()._param_names()])
+
+    def __repr__(self):
+        shape = None if self.selected is None else np.shape(self.selected)
+        params = "".join(f", {name}={value!r}" for name, value in self.tree_params.items())
+        chosen = "all features" if shape is None else f"{shape[-1]:,} features per label"
+        return f"BRDT({chosen}, random_state={self.random_state!r}{params})"
+
+    def _fit(self, X, Y, progress):
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0])
+        if X.shape[0] == 0:
+            raise ValueError("X has no rows to train on")
+        n_labels = Y.shape[1]
+        selected = check_selection(self.selected, X.shape[1], n_labels)
+        if selected is not None and (selected == selected[0]).all():
+            selected = selected[:1]  # so that the columns are extracted once for all labels
+        tried = X.shape[1] if selected is None else selected.shape[1]
+        check_columns(self, X, n_labels, TREE_BYTES, SPLIT_BYTES * tried, effective_jobs(self.n_jobs))
+        trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
+        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
+        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
+
+    def _trained(self, X, Y, selected, progress):
+        tree_class, seed = self._further_class(), self._entropy()
+        shared, shared_columns = selected is None or selected.shape[0] == 1, None
+        ids = None if selected is None else np.unique(selected[0])
+        if shared:
+            shared_columns = tree_columns(X if ids is None else X[:, ids])
+
+        def train(label):
+            rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
+            if rows.size in (0, X.shape[0]):
+                return without_split(rows.size > 0)
+            y = np.zeros(X.shape[0])
+            y[rows] = 1.0
+            features = ids if shared else np.unique(selected[label])
+            columns = shared_columns if shared else tree_columns(X[:, features])
+            tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
+            return flat(tree.fit(columns, y, check_input=False).tree_, features)
+
+        n_true = np.diff(Y.indptr)
+        costs = 1 + np.minimum(n_true, X.shape[0] - n_true)
+        return run_tasks(train, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing trees", "labels")
+
     def _check_params(self):
         super()._check_params()
         if self.selected is not None:
@@ -227,22 +246,12 @@ class BRDT(Estimator):
         return arrays["values"]
 
     def _state(self):
-        arrays = {"nodes_of_tree": self.n_nodes_} | dict(zip(NODES, self._nodes))
-        return {"n_features": self.n_features_in_}, arrays
+        return {"n_features": self.n_features_in_}, self._node_arrays()
 
     def _restore(self, values, arrays):
         check_count(values["n_features"], "n_features", most=INT32_MAX)
         check_selection(self.selected, values["n_features"], arrays["nodes_of_tree"].size)
-        n_nodes, nodes = arrays["nodes_of_tree"], tuple(arrays[name] for name in NODES)
-        check_types(arrays, {"nodes_of_tree": ("int64", 1)} | {name: (dtype, 1) for name, dtype in NODES.items()})
-        if not _are_trees(n_nodes, *nodes, values["n_features"]):
-            raise ModelFormatError("the trees are invalid: the file was damaged or written by something else")
-        self._set_fitted(n_nodes, nodes, values["n_features"])
-
-    def _set_fitted(self, n_nodes, nodes, n_features):
-        """Set the fitted attributes, given the number of nodes of each tree and the arrays of all nodes."""
-        self.n_nodes_, self._nodes, self._tree_ptr = n_nodes, nodes, pointers(n_nodes)
-        self.n_features_in_, self.n_labels_ = n_features, n_nodes.size
+        self._restore_nodes(arrays, values["n_features"], values["n_features"])
 
     def _predict_into(self, X, out):
         """Write the probability of each label for the rows of X (CSR) into ``out``, float32 (n, L)."""
@@ -325,7 +334,13 @@ def label_seed(random_state: int, label: int) -> int:
     return int(np.random.SeedSequence([random_state, label]).generate_state(1)[0]) & INT32_MAX
 
 
-def _flat(tree, features):
+def without_split(proba) -> tuple:
+    """Return the nodes of a tree that predicts one probability."""
+    no_child = np.zeros(1, np.int32)
+    return np.full(1, -1, np.int32), np.zeros(1), no_child, no_child, np.full(1, proba, np.float32)
+
+
+def flat(tree, features) -> tuple:
     """Return the nodes of a scikit-learn tree as arrays for the kernel."""
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)

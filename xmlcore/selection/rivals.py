@@ -69,7 +69,7 @@ FOREST = (
 )  # fmt: skip
 
 
-class _Selection(KeepsColumns):
+class Selector(KeepsColumns):
     """Base of the selections of this module: ``fit``, and the k best features of each label.
 
     A subclass has a method ``_score(X, Y, progress, keep)``, which computes the scores of all labels. It calls
@@ -144,7 +144,7 @@ class _Selection(KeepsColumns):
 
 
 @described
-class RandomForestSelection(_Selection):
+class RandomForestSelection(Selector):
     """Selection of features by the importances of random forests (mean decrease in impurity).
 
     {parameters}
@@ -263,7 +263,7 @@ def _importances(forest) -> np.ndarray:
 
 
 @described
-class LassoSelection(_Selection):
+class LassoSelection(Selector):
     """Selection of features by the size of their weights in a least-squares model with L1 penalty for each label.
 
     {parameters}
@@ -357,7 +357,7 @@ class LassoSelection(_Selection):
         return {"n_nonzero_": nonzero, "n_iter_": int(rounds.max())}
 
 
-class _BlockSelection(_Selection):
+class _BlockSelection(Selector):
     """Base of selections that compute the scores of a block of labels at a time, on one thread."""
 
     def _at_once(self, n_features, n_labels):

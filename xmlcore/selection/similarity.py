@@ -38,7 +38,9 @@ def spearman(scores_a: ArrayLike, a: ArrayLike, scores_b: ArrayLike, b: ArrayLik
     return correlations
 
 
-def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike = silent) -> "DataFrame":
+def agreement(
+    fitted: Mapping, per_label: bool = False, progress: ProgressLike = silent, *, of: str | None = None
+) -> "DataFrame":
     """Return the similarities (Jaccard and Spearman) of all pairs of fitted selections: of methods, and of their seeds.
 
     Parameters
@@ -49,6 +51,8 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
     per_label : bool
         Whether to return one row for each label instead of means over labels.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
+    of : str, optional
+        A method: only pairs with it are compared.
 
     Returns
     -------
@@ -67,6 +71,7 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: ProgressLike =
     for name, _, selector in runs:
         check_is(selector, "selected_", f"fitted[{name!r:.60}]", "a fitted selection, such as FALS().fit(X, Y),")
     pairs = [(first, second) for at, first in enumerate(runs) for second in runs[at + 1 :]]
+    pairs = [pair for pair in pairs if of is None or of in (pair[0][0], pair[1][0])]
     frames = []
     for number, ((a, seed_a, selector), (b, seed_b, other)) in enumerate(pairs):
         progress("Comparing selections", number / len(pairs), f"{number:,} of {len(pairs):,} pairs")

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from xmlcore.first_use import pd
 from xmlcore.models.compiling import COMPILING
 from xmlcore.parameters import REQUIRED, Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.selection import BRDT, agreement
+from xmlcore.selection import BRDT, LIFT, agreement
 from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX, check_dataset, check_list
 
@@ -55,6 +56,8 @@ class Comparison:
     seconds: float = 0.0
     # warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
     warnings: list[str] = field(default_factory=list)
+    # Of one share: the similarity of each selection to the first, see :func:`xmlcore.selection.agreement`.
+    agreement: "DataFrame | None" = None
 
 
 def compare_selections(
@@ -75,7 +78,7 @@ def compare_selections(
     rows, tested = (sampled_rows(n, n_rows, 0) for n in (dataset.n_train, dataset.n_test))
     X, Y, X_test, Y_test = dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test[tested], dataset.Y_test[tested]
     n_steps = len(seeds) * sum(1 if selection is None else 1 + len(counts) for selection in selections)
-    warned, n_begun, lines = WarningsBySeed(), itertools.count(), []
+    warned, n_begun, lines, kept = WarningsBySeed(), itertools.count(), [], {}
 
     def step(detail, phase=None):
         """Begin the next step, and return the function to which it reports its progress."""
@@ -87,8 +90,11 @@ def compare_selections(
         start = time.perf_counter()
         if fitted is not None:
             detail += f", {count:,} feature{'' if count == 1 else 's'}"
-        trees = BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed)
-        scores = trees.fit(X, Y, progress=step(detail, "Growing trees")).predict_proba(X_test)
+        if isinstance(fitted, LIFT):  # which has trees of its own
+            scores = fitted.predict_proba(X_test, progress=step(detail, "Predicting"))
+        else:
+            trees = BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed)
+            scores = trees.fit(X, Y, progress=step(detail, "Growing trees")).predict_proba(X_test)
         values = {name: float(measure.compute(Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
         return values, time.perf_counter() - start
 
@@ -109,6 +115,9 @@ def compare_selections(
                 with warned.of(title, seed):
                     fitted = selector(selection[0], params).fit(X, Y, progress=step(f"{title}, seed {seed}"))
                 select_s = time.perf_counter() - start
+                if len(counts) == 1 and not isinstance(fitted, LIFT):  # without its network or trees
+                    found = SimpleNamespace(selected_=fitted.selected_, scores_=getattr(fitted, "scores_", None))
+                    kept.setdefault(title, []).append(found)
             for count, share in counts.items() if fitted is not None else [(dataset.n_features, 1.0)]:
                 values, seconds = grow(fitted, count, seed, f"{title}, seed {seed}")
                 lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
@@ -121,22 +130,26 @@ def compare_selections(
         fingerprint=dataset.fingerprint,
         seconds=time.perf_counter() - begun,
         warnings=warned.lines(),
+        agreement=agreement(kept, of=next(iter(kept))) if kept else None,
     )
 
 
 def comparison_titles(selections: Sequence[Any]) -> list[str]:
-    """Return the names of selections in a comparison: the method, and the parameters in which they differ."""
+    """Return the names of selections in a comparison: the method, and what tells it from others of the same name."""
     full = [None if selection is None else (selection[0], selection_params(*selection)) for selection in selections]
     titles = [ALL if selection is None else selection_title(*selection) for selection in full]
     return [_told_apart(*of, [other for name, other in zip(titles, full) if name == of[0]]) for of in zip(titles, full)]
 
 
 def _told_apart(title, selection, alike) -> str:
-    """Return a title with the parameters in which a selection differs from others with the same title."""
+    """Return a title with the parameters that are not the default, of those in which selections of the title differ."""
     if selection is None or len(alike) == 1:
         return title
+    default = selection_params(selection[0])
     differ = [p for p in selection[1] if len({repr(other[1][p]) for other in alike}) > 1 and p not in VARIED]
-    words = ", ".join(f"{p} {selection[1][p]}" for p in differ)
+    words = ", ".join(f"{p} {selection[1][p]}" for p in differ if selection[1][p] != default[p])
+    if not words:
+        return title
     return title.removesuffix(")") + f", {words})" if title.endswith(")") else f"{title} ({words})"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xmlcore.experiment.catalog import METHOD, SELECTORS, SETTINGS
+from xmlcore.experiment.catalog import COMPARED, METHOD, SELECTORS, SETTINGS
 from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.fitting import watched
 from xmlcore.experiment.engine.task import Task, as_plain, register
@@ -23,6 +23,7 @@ from xmlcore.validation import check_dataset, check_known
 
 SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
 PLAIN = (str, int, float, tuple, list, dict, np.integer, np.floating)  # types of fitted attributes that can be kept
+GRADIENTS = 1 << 23  # most gradients whose signs are counted
 INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
 
 
@@ -45,6 +46,8 @@ class Selection:
     info: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     created: str = ""  # time at which the selection was made: ISO 8601, UTC
+    # of FALS: the share of each label's gradients, over features and some rows, that are positive
+    positive: Any = None
 
     @property
     def title(self) -> str:
@@ -64,7 +67,7 @@ class Selection:
 
 def selection_params(method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the parameters of a selection with the defaults filled in."""
-    return check_known(SELECTORS, method, "method").filled(method, params)
+    return check_known(COMPARED, method, "method").filled(method, params)
 
 
 def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
@@ -74,18 +77,18 @@ def selection_title(method: str, params: dict[str, Any] | None = None) -> str:
         ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
         ways += ["binary"] if params["binary"] else []
         return params["pattern"] + (f" ({', '.join(ways)})" if ways else "")
-    return SELECTORS[method].cls.ABOUT.title + ("" if params["per_label"] else ", one set")
+    return COMPARED[method].cls.ABOUT.title + ("" if params.get("per_label", True) else ", one set")
 
 
 def is_shared(method: str, params: dict | None = None) -> bool:
     """Return whether a selection gives all labels the same features."""
     params = selection_params(method, params)
-    return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
+    return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params.get("per_label", True)
 
 
 def selector(method: str, params: dict[str, Any] | None = None) -> "Estimator":
     """Make the estimator of a selection, not fitted."""
-    info = check_known(SELECTORS, method, "method")
+    info = check_known(COMPARED, method, "method")
     return info.cls(**info.defaults | (params or {}))  # fit checks them
 
 
@@ -138,8 +141,16 @@ def select_and_fit(
         info={name.rstrip("_"): value for name in INFO if isinstance(value := getattr(fitted, name, None), PLAIN)},
         warnings=training.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        positive=_positive(fitted, dataset.X_train) if method == "FALS" else None,
     )
     return result, fitted
+
+
+def _positive(fitted, X):
+    """Return the share of positive gradients of each label, over features and up to so many rows; None of too many."""
+    n = min(X.shape[0], GRADIENTS // (fitted.n_labels_ * fitted.n_features_in_))
+    rows = np.linspace(0, X.shape[0] - 1, n).astype(np.int64)
+    return (fitted.attributions(X[rows], "gradient") > 0).mean(axis=(0, 2)) if n else None
 
 
 def _at_selected(values, selected):
