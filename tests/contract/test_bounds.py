@@ -35,6 +35,8 @@ INTERNAL = re.compile(
     r"|\.(models|selection|texts|training)\..*__init__"
 )
 
+PART = re.compile(r"(?<= of )\w+")  # of the package, in what names a number
+
 TEXTS = b"text,labels\n" + b"one two,a\nthree one,b\n" * 4
 LDSM = next(case for case in CASES if case.cls is LdSM)
 
@@ -105,12 +107,22 @@ def call(function, parameter, value):
     return function(**known | {parameter.name: [value] if is_list else value})
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_numbers_beyond_their_bounds_are_refused_and_named(number):
-    function, parameter = NUMBERS[number]
+def beyond_bounds(function, parameter):
     is_whole, few = "float" not in annotation(parameter), (parameter.name, f"{parameter.name} of {function.__name__}")
     beyond = [2.5] if is_whole else [] if any(name in ABOVE_1 for name in few) else [10.0]
     beyond = [2.5] * is_whole if any(name in ANY for name in few) else [*beyond, -1, np.inf]
-    for value in ("3", 1j, True, np.nan, 10**400, *beyond):
-        with pytest.raises((ValueError, TypeError), match=rf"^(?!.*needs the column)(?s:.*)\b{parameter.name}\b"):
-            call(function, parameter, value)
+    return ("3", 1j, True, np.nan, 10**400, *beyond)
+
+
+@pytest.mark.parametrize("part", sorted({PART.search(number)[0] for number in NUMBERS}))
+def test_numbers_beyond_their_bounds_are_refused_and_named(part):
+    accepted = []
+    for number, (function, parameter) in NUMBERS.items():
+        for value in beyond_bounds(function, parameter) if PART.search(number)[0] == part else ():
+            try:
+                call(function, parameter, value)
+            except (ValueError, TypeError) as error:
+                if re.search(rf"^(?!.*needs the column)(?s:.*)\b{parameter.name}\b", str(error)):
+                    continue
+            accepted.append((number, value))
+    assert not accepted

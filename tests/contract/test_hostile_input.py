@@ -10,7 +10,7 @@ from contract.estimators import (
     assert_same,
     case_of_rows,
     each_of_rows,
-    every_case,
+    each_once,
     fitted,
     model_of_rows,
     problem,
@@ -220,7 +220,7 @@ def test_ambiguous_labels_are_refused_in_every_size(case):
 SEEDS, FEW_MEASURES = (*range(25), 1305), 300  # ``python -m benchmarks.hostile`` tries many; 1305 failed once
 
 
-@every_case
+@each_once
 def test_hostile_matrices_are_refused_or_harmless(case):
     done = sum(fit_and_predict(case, seed) for seed in SEEDS)
     assert 0 < done < len(SEEDS) or case.takes_texts

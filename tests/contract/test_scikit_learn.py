@@ -254,8 +254,9 @@ def test_dense_rows_are_predicted_part_by_part(case, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_topk", "predict_proba", "decision_function"])
-def test_many_dense_rows_of_integers_take_little_memory(method):
-    X = np.random.default_rng(0).integers(0, 256, (60_000, 256), np.uint8)
+def test_many_dense_rows_of_integers_take_little_memory(method, monkeypatch):
+    monkeypatch.setattr(of_rows, "PREDICTED", 1 << 17)
+    X = np.random.default_rng(0).integers(0, 256, (25_000, 256), np.uint8)
     model = OneVsRest().fit(X[:200], [[i % 3, 3 + i % 2] for i in range(200)])
     predict = getattr(model, method)
     predict(X[:5])

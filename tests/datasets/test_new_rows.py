@@ -40,10 +40,10 @@ def found(known, new, X=None):
     return unlike_test_rows(facts_of_rows(data, X, ranking, new), test)
 
 
-@pytest.mark.parametrize("n", [1, 3, 40, 500])
+@pytest.mark.parametrize("n", [1, 40, 500])
 def test_rows_like_the_test_rows_raise_nothing_however_few(known, n):
     raised = [found(known, texts(n, np.random.default_rng(seed))[0])["differs"] for seed in range(1, 16)]
-    assert np.sum(raised) <= 1, "60 lines with one chance in a thousand each"
+    assert np.sum(raised) <= 1, "45 lines with one chance in a thousand each"
 
 
 def test_another_language_other_topics_and_empty_texts_are_found(known):

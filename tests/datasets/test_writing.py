@@ -38,7 +38,7 @@ def equal(matrix, other):
 def test_whatever_is_written_is_read_back(format, tmp_path_factory):
     path = tmp_path_factory.mktemp("written") / "data.gz"
 
-    @settings(max_examples=100, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=40, deadline=None, derandomize=True, database=None)
     @given(data_sets())
     def check(data):
         X, Y, feature_names, label_names = data
@@ -132,7 +132,7 @@ def same(path, X, Y, feature_names, label_names, labels=None):
     assert (features, names) == (feature_names, label_names)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.booleans())
 def test_names_of_every_kind_are_read_back(data, with_xml):
     names = data.draw(st.lists(IN_XML if with_xml else ATTRIBUTES, min_size=2, max_size=8, unique=True))

@@ -15,15 +15,15 @@ from xmlcore.models.saving import ModelFormatError
 
 
 def test_about_one_draw_in_twenty_of_the_same_source_alarms():
-    data = datasets.make_synthetic(n_train=500, n_test=8000, n_features=300, n_labels=20, random_state=1)
+    data = datasets.make_synthetic(n_train=500, n_test=6000, n_features=300, n_labels=20, random_state=1)
     model = PLT(C=1.0, max_leaf_labels=20, arity=2).fit(data.X_train, data.Y_train)
-    rng, alarms = np.random.default_rng(0), 0
-    for _ in range(100):
-        order = rng.permutation(8000)
+    rng, alarms = np.random.default_rng(1), 0
+    for _ in range(40):
+        order = rng.permutation(6000)
         held_out, new = order[:1000], order[1000:1500]
         rule = decisions.learn(model, data.X_test[held_out], data.Y_test[held_out])
         alarms += rule.drift(data.X_test[new]).p_value < 0.05
-    assert 1 <= alarms <= 10
+    assert 1 <= alarms <= 5
 
 
 def test_rows_with_noise_are_found_and_so_by_a_saved_model(tmp_path):

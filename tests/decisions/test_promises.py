@@ -19,12 +19,12 @@ def kept(Y, sets, wanted):
 
 @pytest.mark.parametrize(("wanted", "level"), [("recall", 0.8), ("precision", 0.7)])
 def test_no_more_promises_fail_than_stated(wanted, level):
-    data = datasets.make_synthetic(n_train=500, n_test=3000, n_features=300, n_labels=20, random_state=1)
+    data = datasets.make_synthetic(n_train=500, n_test=1500, n_features=300, n_labels=20, random_state=1)
     model = PLT(C=1.0, max_leaf_labels=20, arity=2, loss="logistic").fit(data.X_train, data.Y_train)
     rng = np.random.default_rng(0)
     promises = failed = 0
     for _ in range(40):
-        order = rng.permutation(3000)
+        order = rng.permutation(1500)
         drawn, rest = order[:400], order[400:]
         rule = decisions.promise(model, data.X_test[drawn], data.Y_test[drawn], **{wanted: level}, risk=0.2)
         failed += kept(data.Y_test[rest], rule.predict(data.X_test[rest]), wanted) < level

@@ -163,14 +163,14 @@ REFUSED = [  # what ranks labels, k, the error and what it says
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ranking, k, error, found", REFUSED)
-def test_what_is_no_ranking_of_the_rows_is_refused(ranking, k, error, found):
-    for measure in (metrics.precision_at_k, metrics.hits):
-        with pytest.raises(error, match=found):
-            measure(Y, ranking, k)
-    if "rows" not in found:
-        with pytest.raises(error, match=found):
-            metrics.as_ranking(ranking, k, n_labels=4)
+def test_what_is_no_ranking_of_the_rows_is_refused():
+    for ranking, k, error, found in REFUSED:
+        for measure in (metrics.precision_at_k, metrics.hits):
+            with pytest.raises(error, match=found):
+                measure(Y, ranking, k)
+        if "rows" not in found:
+            with pytest.raises(error, match=found):
+                metrics.as_ranking(ranking, k, n_labels=4)
 
 
 def test_wrong_ids_in_lists_of_any_length_are_named():

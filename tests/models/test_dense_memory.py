@@ -26,8 +26,8 @@ def bytes_at(name):
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_dense_rows_take_few_times_their_memory(model):
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 5, 30_000)
-    X = rng.random((30_000, 200), dtype=np.float32) + y[:, None]
+    y = rng.integers(0, 5, 20_000)
+    X = rng.random((20_000, 200), dtype=np.float32) + y[:, None]
     few = slice(0, len(X) if isinstance(model, PLT) else 2_000)
     with warnings.catch_warnings(action="ignore"):
         model.fit(X[:500], y[:500]).predict_topk(X[:500])

@@ -56,7 +56,7 @@ def many_classes(distance, weighting):
 @pytest.mark.parametrize("distance, weighting", SPACES)
 def test_skipping_frequent_terms_finds_the_same_candidates(distance, weighting):
     model, X, ids = many_classes(distance, weighting)
-    index, new = model.ranker_.index, sp.csr_array(X[::150])
+    index, new = model.ranker_.index, sp.csr_array(X[::500])
     q = 9
     # All distances, from the definition: the space's weights, then directions or means of one row each.
     idf = np.ones(2000)

@@ -69,6 +69,7 @@ def test_unknown_features_and_empty_rows_do_not_matter():
     assert empty.labels.tolist() == [[0, 1, 2]] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 def test_accuracy_on_wordnet_is_what_it_was(real_data):
     from xmlcore.datasets import read_matrix

@@ -10,7 +10,7 @@ from models.double_sampling.problems import SPACES, binary, examples_of, paper, 
 
 from xmlcore import load_model
 
-SEEDS = 150  # of samples whose mean is compared with the expected number
+SEEDS = 70  # of samples whose mean is compared with the expected number
 
 
 @pytest.mark.parametrize("per_class", [0.5, 1, 2, 3.7])

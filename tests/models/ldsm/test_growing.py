@@ -197,7 +197,7 @@ def test_dense_rows_beyond_memory_are_refused_with_a_remedy(monkeypatch):
 @pytest.mark.parametrize(
     "name, figures",
     [
-        ("bibtex", (58.3, 34.4, 25.7)),
+        pytest.param("bibtex", (58.3, 34.4, 25.7), marks=pytest.mark.slow),
         pytest.param("delicious", (67.9, 61.5, 56.4), marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )

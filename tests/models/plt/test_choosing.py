@@ -336,7 +336,7 @@ def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
 @pytest.mark.real_data
 @pytest.mark.parametrize("name, model, expected", [
     ("bibtex", PLT(), (63.4, 39.0, 28.6)),
-    ("delicious", PLT(), (66.9, 60.0, 55.4)),
+    pytest.param("delicious", PLT(), (66.9, 60.0, 55.4), marks=pytest.mark.slow),
     ("corel5k", PLT(), (34.9, 27.2, 22.4)),
     ("bibtex", PLT.preset("napkinxc"), (63.3, 39.0, 28.6)),
 ])  # fmt: skip
