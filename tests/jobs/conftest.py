@@ -22,7 +22,7 @@ def queue(tmp_path_factory):
     queue.shutdown()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def one_worker(tmp_path_factory):
     queue = Queue(folder=tmp_path_factory.mktemp("records"), n_workers=1)
     yield queue

@@ -22,7 +22,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 
 def test_ended_jobs_are_there_after_a_restart(tmp_path):
-    first = Queue(folder=tmp_path, n_workers=1)
+    first = Queue(ThreadPoolExecutor(1), folder=tmp_path)
     done = first.submit(work.add, 1, 2, title="Add", owner="anna", key="k", plan=Plan(TASK, 2.5, group="g"))
     failed = first.submit(work.fail, "no file", title="Fail", owner="anna", plan=Plan(task=TASK))
     untold = first.submit(work.add, 1, 2, title="No task", owner="anna")
@@ -149,7 +149,7 @@ def test_records_are_bounded_in_number_and_age(tmp_path, monkeypatch):
 
 
 def test_a_record_with_an_absurd_time_is_left_out_of_the_list(tmp_path):
-    queue = Queue(folder=tmp_path, n_workers=1)
+    queue = Queue(ThreadPoolExecutor(1), folder=tmp_path)
     whole, other = (queue.submit(work.add, 1, 2, title=title, plan=Plan(task=TASK)) for title in ("Whole", "Other"))
     assert whole.wait(LONG) and other.wait(LONG)
     queue.shutdown()
