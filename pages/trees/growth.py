@@ -90,8 +90,8 @@ def objective(view, trees, part: str, whose: str, file: str, place: str) -> None
         figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
         frame,
         file,
-        "The mean over the splits at each depth in a band from least to greatest, with the sign and weight in J; smaller "
-        "is better.",
+        "The mean over the splits at each depth in a band from least to greatest, with sign and weight in J; smaller is "
+        "better.",
         key=f"trees.objective.{place}.{view.key[:8]}",
     )
 
