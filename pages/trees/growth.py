@@ -90,7 +90,7 @@ def objective(view, trees, part: str, whose: str, file: str, place: str) -> None
         figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
         frame,
         file,
-        "The mean over the splits at each depth in a band from least to greatest, with sign and weight in J; smaller is "
+        "The mean over the splits at each depth in a band from least to greatest, with sign and weight in J; less is "
         "better.",
         key=f"trees.objective.{place}.{view.key[:8]}",
     )
