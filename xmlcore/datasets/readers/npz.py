@@ -12,7 +12,7 @@ from xmlcore.archives import BoundedZip
 from xmlcore.datasets.readers.recognise import NPY
 from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
 from xmlcore.datasets.readers.sources import NamedSource, holds_npz, reading_zip
-from xmlcore.validation import INT32_MAX, check_features, check_labels
+from xmlcore.validation import INT32_MAX, check_features, check_labels, check_structure
 from xmlcore.wording import listed
 
 looks_like = holds_npz
@@ -220,26 +220,18 @@ def _sparse(arrays, source, prefix):
 
 def _assembled(kind, shape, data, places, source, prefix):
     """Return a matrix from its values and two arrays that say where they are."""
-    damaged = "The file is damaged, or was not made by scipy: save the matrix again."
-    of_values = dict(zip(places, {"csr": shape[1:], "csc": shape[:1], "coo": shape}[kind]))
-    for name, limit in of_values.items():
-        ids = places[name]
-        if ids.size != data.size:
-            found = f"{prefix}data has {data.size:,} values, but {prefix}{name} has {ids.size:,}"
-            raise source.error(found, damaged)
-        if ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
-            at = int(np.argmax((ids < 0) | (ids >= limit)))
-            found = f"{prefix}{name}[{at}] is {int(ids[at])}, but ids run from 0 to {limit - 1}"
-            raise source.error(found, "Put the right shape there, or correct the id.")
     first, second = (array.astype(np.int64, copy=False) for array in places.values())
-    if kind == "coo":
-        return sp.coo_array((data, (first, second)), shape=shape).tocsr()
-    n_outer = shape[0] if kind == "csr" else shape[1]
-    if second.size != n_outer + 1 or second[0] != 0 or second[-1] != data.size or (np.diff(second) < 0).any():
-        found = f"{prefix}indptr does not rise from 0 to the number of values, {data.size:,}, in {n_outer:,} steps"
-        raise source.error(found, damaged)
-    make = sp.csr_array if kind == "csr" else sp.csc_array
-    return make((data, first, second), shape=shape).tocsr()
+    made = {"coo": sp.coo_array, "csr": sp.csr_array, "csc": sp.csc_array}[kind]
+    try:
+        matrix = made((data, (first, second)) if kind == "coo" else (data, first, second), shape=shape)
+        check_structure(matrix, prefix.removesuffix("_") or "the matrix")
+    except ValueError as error:
+        remedy = "Put the right shape there; or the file is damaged, or was not made by scipy: save the matrix again."
+        raise source.error(f"its sparse matrix cannot be used ({error})", remedy) from error
+    if kind != "coo" and second[-1] != data.size:
+        found = f"{prefix}indptr ends at {second[-1]:,}, but there are {data.size:,} values"
+        raise source.error(found, "The file is damaged: save the matrix again.")
+    return matrix.tocsr()
 
 
 def _names(arrays, field, count, source):
