@@ -54,32 +54,18 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
     X, noisy = _checked(X, noisy)
     n, new, parts = check_count(n, "n", 0), check_count(new, "new", 0), []
     for row in range(X.shape[0]):
-        features, clean = _values(X, row)
-        features_with_noise, changed = _values(noisy, row)
-        is_new = ~np.isin(features_with_noise, features)
-        new_features = features_with_noise[is_new][_largest_first(features_with_noise[is_new], changed[is_new])]
-        kept = features[_largest_first(features, clean)][: max(n - min(new, new_features.size), 0)]
-        found = np.concatenate([kept, new_features[: n - kept.size]]).astype(np.int64)
-        part = {"row": row, "feature": found, "clean": _at(found, features, clean)}
-        parts.append(pd.DataFrame(part | {"noisy": _at(found, features_with_noise, changed)}))
+        values = {}
+        for name, of in (("clean", X), ("noisy", noisy)):
+            span = slice(of.indptr[row], of.indptr[row + 1])
+            values[name] = pd.Series(of.data[span], of.indices[span].astype(np.int64))
+        both, largest_first = pd.DataFrame(values).sort_index(), {"key": np.abs, "ascending": False, "kind": "stable"}
+        added = both[both["clean"].isna()].sort_values("noisy", **largest_first)
+        kept = both[both["clean"].notna()].sort_values("clean", **largest_first)
+        kept = kept.head(max(n - min(new, len(added)), 0))
+        found = pd.concat([kept, added.head(n - len(kept))]).fillna(0.0).rename_axis("feature").reset_index()
+        found.insert(0, "row", row)
+        parts.append(found)
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "feature", "clean", "noisy"])
-
-
-def _values(matrix, row) -> tuple[np.ndarray, np.ndarray]:
-    span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return matrix.indices[span], matrix.data[span]
-
-
-def _largest_first(columns, values) -> np.ndarray:
-    return np.lexsort((columns, -np.abs(values)))
-
-
-def _at(wanted, columns, values) -> np.ndarray:
-    """Return the values at the wanted columns, 0 where ``columns``, in ascending order, does not have them."""
-    if columns.size == 0:
-        return np.zeros(wanted.size)
-    place = np.minimum(np.searchsorted(columns, wanted), columns.size - 1)
-    return np.where(columns[place] == wanted, values[place], 0.0)
 
 
 def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
