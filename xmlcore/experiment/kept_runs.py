@@ -129,11 +129,7 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
     n = groups.size().to_numpy()
     means = groups[numbers].mean()
     made[numbers] = means.to_numpy()
-    for name, of in (("keys", "key"), ("seeds", "seed")):
-        lists: dict[str, list] = {setting: [] for setting in made["setting"]}
-        for setting, value in zip(frame["setting"], frame[of]):
-            lists[setting].append(value)
-        made[name] = list(lists.values())
+    made["keys"], made["seeds"] = (groups[of].agg(list).tolist() for of in ("key", "seed"))
     made["n"] = n
     reach = student_reach(n[:, None], groups[measures].std())
     middle = made[measures].to_numpy(dtype=float)

@@ -11,7 +11,6 @@ from xmlcore.typing import DataFrame
 from xmlcore.validation import check_count, check_dataset
 
 BLOCK = 4_000_000  # most stored values hashed at once, unless a row has more
-_MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -26,19 +25,12 @@ def row_hashes(matrix: sp.csr_array) -> np.ndarray:
         stop = max(int(np.searchsorted(ends, ends[start] + BLOCK, side="right")) - 1, start + 1)
         part = slice(ends[start], ends[stop])
         value = (matrix.data[part].astype(np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
-        hashes = _scramble((matrix.indices[part].astype(np.uint64) << np.uint64(32) | value) + _STEP)
+        hashes = pd.util.hash_array((matrix.indices[part].astype(np.uint64) << np.uint64(32) | value) + _STEP)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
         places = ends[start : stop + 1] - ends[start]
         result[start:stop] = sums[places[1:]] - sums[places[:-1]]
         start = stop
     return result
-
-
-def _scramble(z):
-    """Return the output function of SplitMix64 (Steele, Lea and Flood, 2014) of each number."""
-    z = (z ^ (z >> np.uint64(30))) * _MULTIPLIERS[0]
-    z = (z ^ (z >> np.uint64(27))) * _MULTIPLIERS[1]
-    return z ^ (z >> np.uint64(31))
 
 
 class Duplicates(NamedTuple):
