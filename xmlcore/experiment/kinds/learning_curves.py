@@ -59,11 +59,7 @@ class LearningCurve:
         if line["reason"]:
             return f"The effect of twice the rows on {measure}{of} cannot be forecast: {line['reason']}."
         now, value, low, high = (f"{100 * line[column]:.1f}" for column in ("now", "value", "low", "high"))
-        if line["low"] <= line["now"]:
-            return (
-                f"With twice the rows {measure}{of} may stay as it is: {now} now, about {value} then ({low} to {high})."
-            )
-        return f"With twice the rows {measure}{of} would rise from {now} to about {value} ({low} to {high})."
+        return f"With twice the rows {measure}{of} is about {value} ({low} to {high}); now it is {now}."
 
 
 def learning_curve(
