@@ -232,7 +232,7 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
     """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
     figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title, start=start(attrs))
-    others = " Hatched: the sums of all others; two features of each sign always have bars." * bool(
+    others = " The last bars are the sums of all others; two features of each sign always have bars." * bool(
         figure.layout.meta["others"]
     )
     charts.show_figure(
