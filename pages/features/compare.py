@@ -6,17 +6,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import fields, format, tables, tasks
+from pages.shared import cached, fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import run_names
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.catalog import MOST_SEEDS
+from xmlcore.selection import significance_graph, wilcoxon
 
 PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at first
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells little more than how many are shared
 LISTED_LABELS = 200  # most lines of the table of agreement
 WARNINGS = 3  # most warnings shown at once
+SETS = {"methods": "Methods", "variants": "Variants of FALS", "networks": "Networks of FALS"}
+VARIANTS = (  # of figure 3 of the paper, which names neither the weight of L2 nor the share of dropout
+    {}, {"n_epochs": 20}, {"n_epochs": 50}, {"n_epochs": 100}, {"l2": 1e-4}, {"dropout": 0.5}, {"binary": True},
+    {"attribution": "integrated_gradients"}, {"attribution": "deeplift"}, {"attribution": "lrp"},
+)  # fmt: skip
+LAYERS = range(1, 6)  # of figure 9; one layer has no hidden units
+LEAST_DATA_SETS = 5  # for Wilcoxon's test, which with fewer finds nothing
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
 
@@ -29,7 +37,8 @@ class BestHere(NamedTuple):
 
 
 def compare(view) -> None:
-    chosen = _choose(view)
+    of = fields.radio("Compared", SETS, "features.compared", label_visibility="collapsed")
+    chosen = _choose(view, of)
     if chosen is None:
         return
     selections, seeds, n_rows = chosen
@@ -50,22 +59,32 @@ def compare(view) -> None:
         comparison = tasks.ready(task(share), button="Compare these methods", key="features.compare")
         if comparison is not None:
             _boxes(view, comparison, measure)
+    curve = None
     with right:
-        curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
-        if curve is not None:
-            _curve(view, curve, measure)
+        if of == "networks":
+            if comparison is not None:
+                _networks(view, comparison, selections, measure)
+        elif of == "variants":
+            if comparison is not None and comparison.agreement is not None:
+                _agreement(view, comparison)
+        else:
+            curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
+            if curve is not None:
+                _curve(view, curve, measure)
     if comparison is not None:
         _table(view, comparison)
+        if of != "networks":
+            _significance(view, task(share), measure)
     warnings([warning for result in (comparison, curve) if result is not None for warning in result.warnings])
 
 
-def _choose(view):
+def _choose(view, of):
     """Return the selections compared, the seeds, and the number of training rows, None for all; None without any."""
-    options, n = _options(view), view.data.n_train
+    options, n = _options(view) if of == "methods" else _of_fals(view, of), view.data.n_train
     chosen = fields.several(
         "Methods compared",
         list(options),
-        "features.methods",
+        "features.methods" + (f" {of}" if of != "methods" else ""),
         [title for title, (_, at_first) in options.items() if at_first],
         least=1,
         help="FALS and its patterns, all features, the methods that published results compare with, and "
@@ -90,13 +109,14 @@ def _options(view) -> dict:
     options = {"all features": (None, True)}
     for pattern in ("FALS", "FILS", "FAMS", "FIMS") if view.data.Y_train.nnz else ():  # they need labels
         options[pattern] = (("FALS", params("FALS", {"pattern": pattern})), True)
-    # The paper compares with the first two.
-    rivals = {"RandomForest": True, "Lasso": True, "MutualInformation": False, "ChiSquared": False}
+    # The paper compares with the first four, of which the last two are slow.
+    rivals = dict.fromkeys(("RandomForest", "Lasso"), True)
+    rivals |= dict.fromkeys(("LIFT", "GradEnFS", "MutualInformation", "ChiSquared"), False)
     if view.data.X_train.nnz and view.data.X_train.data.min() < 0:
         del rivals["ChiSquared"]  # Chi-squared allows no negative values
     for method, at_first in rivals.items():
         options[experiment.selection_title(method)] = ((method, params(method)), at_first)
-    for method in ("RandomForest", "Lasso"):
+    for method in ("RandomForest", "Lasso", "GradEnFS"):
         selection = (method, params(method, {"per_label": False}))
         options[experiment.selection_title(*selection)] = (selection, False)
     varied = {"n_features": None, "random_state": None}  # the comparison varies these itself
@@ -107,6 +127,16 @@ def _options(view) -> dict:
             own = record["params"] == view.selection.params
             options[run_names.selection_title(record, skip=varied)] = ((record["method"], record["params"]), own)
     return options
+
+
+def _of_fals(view, of) -> dict:
+    """Return the variants of FALS, or its networks, as :func:`_options` does."""
+    changes = VARIANTS
+    if of == "networks":
+        changes = [{"n_layers": n} | own for n in LAYERS for own in ({}, {"activation": "sigmoid"})[:n]]
+        changes += [{"n_hidden": size} for size in (view.data.n_features, view.data.n_labels)]
+    selections = [("FALS", experiment.selection_params("FALS", change)) for change in changes]
+    return {title: (one, True) for title, one in zip(experiment.comparison_titles(selections), selections)}
 
 
 def warnings(messages) -> None:
@@ -139,6 +169,44 @@ def _figure(view, comparison, measure, figure, kind, text, key):
     frame = frame.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
     file = f"{view.files}-{kind}-{format.file_name(measure)}-{comparison.n_rows}rows-{seeds}seeds"
     charts.show_figure(figure, frame, file, f"{text} {made_on}", key=key)
+
+
+def _agreement(view, comparison):
+    text = (
+        "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, means over labels. The "
+        "first box is FALS with itself."
+    )
+    figure, file = figures.selections_agree(comparison.agreement), f"{view.files}-agreement"
+    charts.show_figure(figure, comparison.agreement, file, text, key="features.agreement")
+
+
+def _networks(view, comparison, selections, measure):
+    lines = {}
+    for title, (_, params) in zip(experiment.comparison_titles(selections), selections):
+        hidden = {None: "", view.data.n_features: ", H = D", view.data.n_labels: ", H = L"}[params["n_hidden"]]
+        lines[title] = {"layers": params["n_layers"], "kind": params["activation"] + hidden}
+    frame = comparison.frame.join(pd.DataFrame.from_dict(lines, orient="index"), on="method")
+    text = "Means over seeds. Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
+    figure = figures.networks_compared(frame, measure)
+    charts.show_figure(figure, frame, f"{view.files}-networks", text, key="features.networks")
+
+
+def _significance(view, task, measure):
+    """Draw which methods a test over the data sets of this workspace does not tell apart."""
+    made = {one.inputs["dataset"]: one.key for one in tasks.made_alike(task, "n_rows", "seeds", elsewhere=True)}
+    if len(made) < LEAST_DATA_SETS:
+        st.caption(
+            f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: "
+            f"{format.count(len(made), 'data set')} so far."
+        )
+        return
+    frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
+    every = pd.concat(frames).query("measure == @measure")
+    values = every.pivot_table(index="dataset", columns="method", values="value", sort=False)
+    p = wilcoxon(values)
+    text = f"Wilcoxon’s signed-rank test of {measure} over {len(values)} data sets; no line: p < 0.05."
+    figure = figures.significance_diagram(*significance_graph(p))
+    charts.show_figure(figure, p.reset_index(), f"{view.files}-significance", text, key="features.significance")
 
 
 def best_here(lines, best) -> BestHere | None:

@@ -28,6 +28,8 @@ def labels_and_features(view) -> None:
     figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
     ending = "groups" if way == GROUPED else f"{which}-{len(labels)}labels{view.order_file}"
     charts.show_figure(figure, table, f"{view.files}-heat-{ending}", caption, key="features.heat.map", counted="cells")
+    if view.selection.positive is not None:
+        _positive_gradients(view)
     st.header("Overlap between labels")
     if view.closest is None:
         st.caption("There is only one label.")
@@ -37,6 +39,21 @@ def labels_and_features(view) -> None:
         _overlap_heat(view, labels, which)
     with right:
         _pairs(view)
+
+
+def _positive_gradients(view):
+    data, positive = view.data, view.selection.positive
+    rows = np.bincount(data.Y_train.indices, minlength=data.n_labels) / data.n_train
+    frame = pd.DataFrame({"name": tables.label_names(data, range(data.n_labels)), "rows": rows, "gradients": positive})
+    st.header("Positive gradients")
+    text = (
+        f"Of all pairs of a training row and a label {100 * rows.mean():.1f} % are positive, and "
+        f"{100 * positive.mean():.1f} % of the network’s gradients, over features and some rows: features that speak "
+        "for a label are found although few rows have it."
+    )
+    charts.show_figure(
+        figures.positive_gradients(frame), frame, f"{view.files}-positive", text, key="features.positive"
+    )
 
 
 def _choose(view):

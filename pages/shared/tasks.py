@@ -92,11 +92,12 @@ def kept(tasks: dict) -> dict:
     return results
 
 
-def made_alike(task, *free) -> list:
-    """Return this workspace's results for the inputs of a task, whatever the parameters in ``free``."""
+def made_alike(task, *free, elsewhere: bool = False) -> list:
+    """Return this workspace's results for the inputs of a task, or any, whatever the parameters in ``free``."""
     own, free = {key for _, key in workspace.get("made")}, dict.fromkeys(free)
     made = [one for one in room.inventory().artifacts.values() if one.kind == task.folder and one.key in own]
-    return [one for one in made if one.inputs == task.inputs and one.record["params"] | free == task.params | free]
+    alike = [one for one in made if elsewhere or one.inputs == task.inputs]
+    return [one for one in alike if one.record["params"] | free == task.params | free]
 
 
 def _result_or_start(task, automatic_below, about=""):

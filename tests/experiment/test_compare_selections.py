@@ -124,5 +124,8 @@ def test_lift_has_the_same_value_at_every_share_and_selects_nothing(words):
     found = experiment.compare_selections(words, [None, ("LIFT", {"ratio": 0.2})], shares=(0.1, 0.5), seeds=(0,)).frame
     own = found[(found["method"] == "LIFT") & (found["measure"] == "average precision")]["value"].tolist()
     assert len(own) == 2 and own[0] == own[1] > 0.5
+    few = [("FALS", FEW), ("ChiSquared", {})]
+    alike = experiment.compare_selections(words, few, shares=(0.2,), seeds=(0, 1)).agreement
+    assert alike[["a", "b"]].value_counts().to_dict() == {("FALS", "FALS"): 1, ("FALS", "Chi-squared"): 4}
     with pytest.raises(ValueError, match="LIFT"):
         experiment.task("select", {"dataset": "a"}, {"method": "LIFT"})

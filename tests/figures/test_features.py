@@ -147,3 +147,26 @@ def test_methods_that_a_test_does_not_tell_apart_are_joined():
     assert list(thick.x[:2]) == pytest.approx([0, 1]) and list(thick.y[:2]) == pytest.approx([1, 0])
     assert pointed.customdata[0] == "FALS and LASSO: p = 0.200"
     assert [node.text[0] for node in nodes] == ["FALS", "LASSO", "a &lt;b&gt;", "all features"]
+
+
+def test_agreement_has_boxes_of_both_similarities_by_method():
+    frame = pd.DataFrame({"a": "FALS", "b": ["FALS", "FALS (lrp)", "FALS (lrp)"], "jaccard": [0.7, 0.2, 0.3]})
+    figure = figures.selections_agree(frame.assign(spearman=[0.8, -0.1, 0.1]))
+    boxes = [(box.x.tolist(), box.y[0], box.xaxis) for box in figure.data]
+    assert boxes == [([0.2, 0.3], 0, "x"), ([0.7], 1, "x"), ([-0.1, 0.1], 0, "x2"), ([0.8], 1, "x2")]
+    assert figure.layout.title.text == "Agreement with FALS"
+
+
+def test_networks_have_a_line_of_means_of_each_kind_and_of_its_time():
+    frame = pd.DataFrame({"layers": [1, 2, 2, 2], "kind": ["relu"] * 3 + ["relu, H = D"], "measure": "one-error"})
+    figure = figures.networks_compared(frame.assign(value=[0.5, 0.3, 0.4, 0.6], select_s=[1.0, 2, 4, 9]), "one-error")
+    lines = [(line.name, list(line.x), list(line.y), line.yaxis) for line in figure.data]
+    assert lines[:2] == [("relu", [1, 2], [0.5, 0.35], "y"), ("relu", [1, 2], [1.0, 3.0], "y2")]
+    assert lines[2][:3] == ("relu, H = D", [2], [0.6]) and len(lines) == 4
+    assert "smaller is better" in figure.layout.yaxis.title.text
+
+
+def test_positive_gradients_are_percent_beside_how_rare_the_label_is():
+    frame = pd.DataFrame({"name": ["a", "b"], "rows": [0.5, 0.01], "gradients": [0.6, 0.4]})
+    (points,) = figures.positive_gradients(frame).data
+    assert points.x.tolist() == [50, 1] and points.y.tolist() == [60, 40] and list(points.customdata) == ["a", "b"]

@@ -58,8 +58,11 @@ from xmlcore.figures._heats import (
 )
 from xmlcore.figures._methods import (
     critical_difference,
+    networks_compared,
     patterns_compared,
+    positive_gradients,
     score_against_share,
+    selections_agree,
     significance_diagram,
     stability_boxes,
 )
@@ -73,16 +76,16 @@ from xmlcore.figures._trees import label_tree, tree
 __all__ = [
     "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
-    "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "differences",
-    "cut_apart", "deletion_curves", "feature_bars", "feature_weights", "features_per_row",
-    "frontier", "group_heat", "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree",
-    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars",
-    "measures_at_k", "measures_compared", "measures_of_prefixes", "node_bars", "noisy_features", "objective_at_depths",
-    "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared", "pareto", "path_products",
-    "path_shares", "patterns_compared", "precision_recall", "prediction_times", "reliability_curve",
-    "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep", "score_against_share", "selection_heat",
-    "short", "significance_diagram", "stability_boxes", "stability_curves", "sweep_values", "template", "tree",
-    "trials", "treemap",
+    "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
+    "deletion_curves", "differences", "feature_bars", "feature_weights", "features_per_row", "frontier", "group_heat",
+    "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree", "labels_by_bucket",
+    "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars", "measures_at_k",
+    "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
+    "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
+    "pareto", "path_products", "path_shares", "patterns_compared", "positive_gradients", "precision_recall",
+    "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
+    "score_against_share", "selection_heat", "selections_agree", "short", "significance_diagram", "stability_boxes",
+    "stability_curves", "sweep_values", "template", "tree", "treemap", "trials",
 ]  # fmt: skip
 
 document(__all__, vars())

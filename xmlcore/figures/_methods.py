@@ -113,6 +113,69 @@ def stability_boxes(frame: pd.DataFrame, chance: float | None = None) -> Figure:
     return figure.checked(x, y, height=110 * len(shown) + 150, showlegend=False, margin={"l": 16})
 
 
+def selections_agree(frame: pd.DataFrame) -> Figure:
+    """Draw how much of what the first method keeps others keep, too: boxes over pairs of seeds (FALS, figure 4).
+
+    {Parameters: frame}
+        A row per pair: columns ``a``, ``b`` (methods), ``jaccard``, ``spearman``; see
+        :func:`xmlcore.selection.agreement`.
+    {figure}
+    """
+    need_columns(frame, ["a", "b", *AGREEMENT], "selections_agree")
+    methods, titles = list(dict.fromkeys(frame["b"])), [name for name, _, _ in AGREEMENT.values()]
+    figure = Drawing(f"Agreement with {short(str(frame['a'].iloc[0]), 40) if len(frame) else 'no method'}", frame)
+    figure.panels(1, 2, titles, horizontal_spacing=0.04)
+    for at, column in enumerate(AGREEMENT, start=1):
+        for place, method in enumerate(methods[::-1]):
+            own, name = frame.loc[frame["b"] == method, column], short(method, 40)
+            hover = f"<b>{name}</b><br>{titles[at - 1]} %{{x:.3f}}"
+            figure.box(own, place, method_style(method)[0], name, None, hover, {"size": 5}, row=1, col=at)
+    y = {**name_axis([short(method, 24) for method in methods], 0.6), "ticks": ""}
+    return figure.checked("", y, height=max((draw.LINE + 12) * len(methods) + 130, 240), showlegend=False)
+
+
+def networks_compared(frame: pd.DataFrame, measure: str) -> Figure:
+    """Draw a measure and the time of selecting against the layers of the network (FALS, figure 9).
+
+    {Parameters: frame}
+        Columns ``layers``, ``kind`` (a line for each: activation, or a number of hidden units), ``measure``, ``value``,
+        ``select_s``.
+    measure : str
+    {figure}
+    """
+    need_columns(frame, ["layers", "kind", "measure", "value", "select_s"], "networks_compared")
+    rows = frame[frame["measure"] == measure]
+    figure = Drawing(f"{measure[:1].upper()}{measure[1:]} and time by network", rows)
+    figure.panels(1, 2, shared_yaxes=False, horizontal_spacing=0.12)
+    looks = zip((ink.BLUE, ink.VERMILION, ink.GREEN, ink.PURPLE), ("circle", "diamond", "square", "triangle-up"))
+    for (kind, own), (color, mark) in zip(rows.groupby("kind", sort=False), looks):
+        means = own.groupby("layers")[["value", "select_s"]].mean()
+        for at, column in enumerate(means, start=1):
+            look = {"legendgroup": kind, "showlegend": at == 1, "mark": mark, "row": 1, "col": at}
+            figure.line(means.index, means[column], kind, color, f"<b>{kind}</b>, %{{x}} layers: %{{y:.4~g}}", **look)
+    figure.axes({"title_text": "Layers", "dtick": 1})
+    figure.axes(y=_axis(measure), row=1, col=1)
+    figure.axes(y={"title_text": "Selection, seconds", "rangemode": "tozero"}, row=1, col=2)
+    return figure.checked(showlegend=True)
+
+
+def positive_gradients(frame: pd.DataFrame) -> Figure:
+    """Draw the share of positive gradients of each label against the share of rows that have it (FALS, figure 5).
+
+    {Parameters: frame}
+        A row per label: columns ``name``, ``rows`` and ``gradients`` (shares).
+    {figure}
+    """
+    need_columns(frame, ["name", "rows", "gradients"], "positive_gradients")
+    figure = Drawing("Positive labels and positive gradients", frame)
+    names = [short(str(name), 60) for name in frame["name"]]
+    marker, hover = {"size": 7, "color": ink.BLUE, "opacity": 0.7}, "<b>%{customdata}</b><br>%{x:.3~g} %, %{y:.1f} %"
+    figure.points(100 * frame["rows"], 100 * frame["gradients"], None, marker, hover, customdata=names)
+    figure.rule(50.0, level=True, layer="below")
+    x = {"title_text": "Training rows with the label, % (log)", "type": "log"}
+    return figure.checked(x, {"title_text": "Positive gradients, %", "range": [0, 100]}, showlegend=False)
+
+
 def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """Draw methods on a circle, joined by a line if a test finds no difference: Figure 7 of the FALS paper.
 

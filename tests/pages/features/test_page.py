@@ -204,6 +204,20 @@ def test_compared_methods_have_all_measures_and_warnings(page, monkeypatch):
     page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
 
 
+@pytest.mark.sections("Other methods", "Labels and features")
+def test_figures_of_the_paper_are_one_press_away(page):
+    assert figure(page, "Positive labels and positive gradients")
+    for of, few, drawn in (
+        ("variants", ["FALS", "FALS (lrp)"], "Agreement with FALS"),
+        ("networks", ["FALS", "FALS (n_layers 1)"], "Average precision and time by network"),
+    ):
+        page.set("features.compared", of)
+        page.at.multiselect(key=f"features.methods {of}").set_value(few)
+        page.set("features.seeds", 1).press("features.compare").until(lambda s, drawn=drawn: figure(s, drawn))
+    page.set("features.compared", "variants")
+    assert "1 data set so far" in page.text()
+
+
 @pytest.mark.parametrize("n_features", [1, 5])
 @pytest.mark.sections("Other seeds")
 def test_stability_has_spearman_from_five_features_on(ready, monkeypatch, n_features):
