@@ -37,12 +37,12 @@ class NoiseSettings:
     transferred: bool = False  # attacks are computed on one label tree for all models, not on each model itself
     tree: str = ""  # key of this tree as a run
 
-    def task(self, record: dict):
+    def task(self, record: dict, time_each_k: bool = False):
         params = {"kind": self.kind, "levels": self.levels, "options": self.options, "n_repeats": self.n_repeats}
         n_rows = None if self.n_rows >= self.n_test else self.n_rows
         # The attack on a model without a gradient is transferred in any case: that result has one key.
         transferred = self.transferred and has_gradient(record["model"])
-        params |= {"seed": 0, "n_rows": n_rows, "transferred": transferred}
+        params |= {"seed": 0, "n_rows": n_rows, "transferred": transferred, "time_each_k": time_each_k}
         return experiment.task("robustness", {"run": record["key"]}, params)
 
     def alike(self, runs: list) -> list:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import choices
-from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
+from pages.robustness.measured import MEASURES, PAPER_MEASURE, UnderNoise, title
 from pages.shared import actions, cached, fields, format, jobs, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
@@ -70,8 +70,13 @@ def buckets(measurements, n_labels) -> None:
             )
 
 
-def times(measurements) -> None:
-    settings = measurements.settings
+def times(ready, compared, measurements) -> None:
+    """Draw the time of k = 5, and of k = 1 and 3 once these are measured, too."""
+    settings, files = measurements.settings, measurements.files
+    wanted = {ready.titles[record["key"]]: settings.task(record, time_each_k=True) for record in compared}
+    found = tasks.ready_all(wanted, button="Measure k = 1 and 3, too", key="robustness.times.start")
+    if len(found) == len(wanted):
+        measurements = UnderNoise(found, measurements.styles, settings, files)
     of = choices.called(settings.kind)
     mine = measurements.summary.query("measure == 'predict_s' and bucket == 'all'")
     placed = mine.join(measurements.styles["place"], on="run")
@@ -81,7 +86,7 @@ def times(measurements) -> None:
         ),
         mine,
         f"{measurements.files}-times",
-        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the {of}; bands are "
+        f"Time to predict {max(results.KS)} labels, or k, for a row, not counting the time to make the {of}; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats; bands that overlap show no difference. "
         f"{choices.IN_BLOCKS}",
         key="robustness.times",

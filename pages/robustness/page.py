@@ -31,7 +31,7 @@ def draw(ready) -> None:
         further = {
             "At one level": lambda: details.at_one_level(measurements),
             "Head, torso and tail": lambda: details.buckets(measurements, ready.data.n_labels),
-            "Prediction time": lambda: details.times(measurements),
+            "Prediction time": lambda: details.times(ready, found.compared, measurements),
         }
     if found.compared and settings.changes_rows:
         further["Single rows"] = lambda: details.single_rows(ready, found.compared, settings)

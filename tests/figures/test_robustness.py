@@ -73,6 +73,7 @@ def test_times_are_per_row_in_a_unit_that_fits():
     figure = figures.prediction_times(frame[frame["k"] == 3])
     assert figure.layout.yaxis.title.text == "Prediction, ms per row"
     np.testing.assert_allclose(lines(figure)["PLT"].y, [8, 7.5, 7])
+    assert {"PLT, k = 1", "PLT, k = 3"} <= lines(figures.prediction_times(frame)).keys()
     quick = frame[frame["k"] == 3].assign(rows=100_000)
     assert figures.prediction_times(quick).layout.yaxis.title.text == "Prediction, µs per row"
 

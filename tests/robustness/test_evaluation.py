@@ -68,6 +68,15 @@ def test_the_frame_has_each_value_once(frame):
     assert len(frame) == 3 * 2 * (3 * (5 + 3 * 2) + 2)  # levels, repeats, places, measures; times
 
 
+def test_each_k_is_timed_on_demand_and_measures_stay(model, data):
+    X, Y = data.X_test, data.Y_test
+    frames = [evaluate(model, X, Y, [0.1], n_repeats=1, time_each_k=each) for each in (False, True)]
+    timed = [frame[frame["measure"] == "predict_s"] for frame in frames]
+    assert [part["k"].tolist() for part in timed] == [[5, 5], [1, 3, 5, 1, 3, 5]] and (timed[1]["value"] > 0).all()
+    plain, each = (frame[~frame["measure"].str.endswith("_s")].reset_index(drop=True) for frame in frames)
+    pd.testing.assert_frame_equal(plain, each)
+
+
 @pytest.mark.parametrize("repeat", [0, 1])
 def test_measures_are_those_of_a_loop_by_hand(frame, model, data, repeat):
     seed = evaluation._seed_of(0, repeat)

@@ -59,22 +59,25 @@ def robustness_curves(
 
 
 def prediction_times(frame: pd.DataFrame, *, level: str = LEVEL, title: str = "Prediction time under noise") -> Figure:
-    """Draw the time to predict a row against the level of noise.
+    """Draw the time to predict a row against the level of noise, with a line for each k.
 
     {Parameters: frame}
-        Columns ``run``, ``model``, ``sigma``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``, ``low``,
-        ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
+        Columns ``run``, ``model``, ``sigma``, ``k``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``,
+        ``low``, ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
     level : str
         Title of the axis of levels.
     {titled_figure}
     """
-    need_columns(frame, ["run", "model", "sigma", "bucket", "measure", "n", "rows", *ENDS], "prediction_times")
+    need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", "rows", *ENDS], "prediction_times")
     rows = frame[(frame["measure"] == "predict_s") & (frame["bucket"] == "all")]
     rows = rows.assign(**{column: rows[column] / rows["rows"] for column in ENDS})
     factor, unit = time_unit(rows["mean"].max() if len(rows) else 0.0)
     figure = Drawing(title, rows)
+    hover, several = f"%{{y:.3~g}} {unit} per row", rows["k"].nunique() > 1
     for name, mine, style in styled_runs(rows):
-        _add_run(figure, mine, ENDS, factor, name, style, f"%{{y:.3~g}} {unit} per row", 0.0)
+        for dash, (k, own) in zip(ink.RUN_DASHES[2::-1], mine.groupby("k") if several else [("", mine)]):
+            look = style | {"dash": dash} if several else style
+            _add_run(figure, own, ENDS, factor, f"{name}, k = {k}" if several else name, look, hover, 0.0)
     y = {"title_text": f"Prediction, {unit} per row", "rangemode": "tozero"}
     return figure.checked({"title_text": level, **spaced_axis(rows["sigma"])}, y, showlegend=True)
 

@@ -156,7 +156,8 @@ def test_measure_k_share_lost_rows_and_buckets_are_chosen(page):
     for title, axis in (("Parts of P@5", "Part of P@5, %"), ("Recall@5 of head", "micro R@5, %")):
         assert legend(figure(page, title)) == ["head", "torso", "tail"]
         assert figure(page, title)["layout"]["yaxis"]["title"]["text"] == axis
-    assert figure(page, "Prediction time")
+    page.until(lambda s: len(legend(figure(s, "Prediction time"))) == 3)
+    assert legend(figure(page, "Prediction time")) == ["PLT, k = 1", "PLT, k = 3", "PLT, k = 5"]
     spec = figure(page.set("robustness.row", 29), "Feature values at σ = 0.1")
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
     assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]

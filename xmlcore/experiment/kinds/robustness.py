@@ -56,6 +56,7 @@ class Robustness:
     transferred: bool = False
     # how often the first label of each row was right: ``counts`` of :class:`xmlcore.robustness.FirstRight`
     first_right: np.ndarray | None = None
+    time_each_k: bool = False
 
 
 @register
@@ -81,6 +82,7 @@ class MeasureRobustness(Task):
         SEED,
         N_ROWS,
         Parameter("transferred", "Transferred", "Attack another model than that of the run.", "bool", False),
+        Parameter("time_each_k", "Times of each k", "Predict once more for k = 1 and 3, to time it.", "bool", False),
     )
 
     def complete(self, params):
@@ -88,6 +90,8 @@ class MeasureRobustness(Task):
             raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r:.200}")
         if fault := next(filter(None, map(KINDS[params["kind"]].fault, params["levels"])), ""):
             raise ValueError(fault)
+        if not params["time_each_k"]:  # as in results that were kept before it was there
+            del params["time_each_k"]
         return params | {"options": _stated(params["kind"], params["options"] or {})}
 
     def title_on(self, dataset):
@@ -132,6 +136,7 @@ class MeasureRobustness(Task):
             surrogate=attacked,
             progress=progress,
             on_ranking=first_right,
+            time_each_k=params.get("time_each_k", False),
         )
         made = Robustness(
             run_key=self.inputs["run"],
