@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import fields, format, fragments, tasks
+from pages.shared import cached, fields, format, fragments, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import experiment, figures
@@ -45,7 +45,7 @@ def depth(view) -> None:
     with right:
         objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}", "depth")
     _training(view, chosen, part, whose)
-    _lemmas(view, chosen, whose)
+    _lemmas(view, t if len(chosen) == 1 else None, whose)
 
 
 def _training(view, trees, part: str, whose: str) -> None:
@@ -59,12 +59,20 @@ def _training(view, trees, part: str, whose: str) -> None:
             "Estimates after each epoch (Figure 1 of the paper): mean over the nodes of a depth, in a band from the "
             "least to the greatest. Of more than six depths some are drawn.",
             key=f"trees.training.{view.key[:8]}",
+            counted="depths",
         )
 
 
-def _lemmas(view, trees, whose: str) -> None:
+@cached.shared()
+def splits(key: str, t: int | None, weights: tuple[float, float]):
+    """Return α and β of the splits of a tree, or of all trees, beside their bounds."""
+    trees = cached.model(key).trees_
+    return frames.lemmas_frame(trees if t is None else [trees[t]], weights)
+
+
+def _lemmas(view, t: int | None, whose: str) -> None:
     """Draw the imbalance β and the impurity α of splits beside the bounds of lemmas 3 and 4."""
-    frame = frames.lemmas_frame(trees, view.weights)
+    frame = splits(view.key, t, view.weights)
     places = st.columns(2, gap="large") if len(frame) else ()
     for place, (measure, (name, about)) in zip(places, LEMMAS.items()):
         mine = frame[frame["measure"] == measure]
@@ -77,6 +85,7 @@ def _lemmas(view, trees, whose: str) -> None:
                 f"{view.files}-{measure}",
                 f"{about} {said if bounded else 'With these λ1 and λ2 the paper has no bound.'}",
                 key=f"trees.{measure}.{view.key[:8]}",
+                counted="splits",
             )
 
 

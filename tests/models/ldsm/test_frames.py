@@ -156,7 +156,7 @@ def test_impurity_imbalance_and_entropy_are_those_of_the_paper(model, tree):
 
 
 def test_a_perfect_split_of_rows_with_six_labels_is_below_theorem_4():
-    """Its proof bounds the fall of entropy by r²/8 (equation 54, b = 0, γ = 1): six labels a row have less."""
+    """Equation 54 has r²/8 for the fall of entropy if b = 0 and γ = 1; with six labels a row it falls by less."""
     side = np.arange(20) % 2
     Y = [[*range(6 * s, 6 * s + 6)] for s in side]
     model = LdSM.preset("program", n_estimators=1, max_nodes=3, integrity_weight=0.5).fit(np.eye(2)[side], Y)
