@@ -5,9 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, load, load_saved, prepare
 from xmlcore.datasets.registry import catalog as registry
+from xmlcore.datasets.registry import entries
 from xmlcore.progress import Cancelled
+from xmlcore.ranking import Ranking
 
 MADE = Dataset("toy", [[1.0], [2.0]], [[0], [1]], [[1.0]], [[0]], label_names=["a", "b"])
 
@@ -67,3 +70,23 @@ def test_a_module_says_what_its_data_set_is_made_from(toy):
 def test_api_docs_is_made_from_versions_of_libraries():
     libraries = registry.made_from("api-docs")["versions"]
     assert libraries.keys() == {"numpy", "scipy", "scikit-learn", "pandas"} and libraries["numpy"] == np.__version__
+
+
+def test_data_of_the_sizes_of_amazon_670k_have_its_propensities():
+    amazon = next(entry for entry in registry.catalog() if entry.name == "amazon-670k")
+    n_train = amazon.n_rows - amazon.n_test
+    assert entries.propensity_of(n_train, amazon.n_test, amazon.n_features, amazon.n_labels) == (0.6, 2.6)
+    assert entries.propensity_of(n_train, amazon.n_test, amazon.n_features, 5) == MADE.propensity == (0.55, 1.5)
+
+
+def test_a_data_set_is_weighed_by_the_propensities_of_its_sizes(monkeypatch):
+    monkeypatch.setattr(Dataset, "propensity", (0.6, 2.6))
+    Y = np.eye(9, dtype=int)
+    data = Dataset("some", np.ones((9, 1)), Y, np.ones((9, 1)), Y)
+    np.testing.assert_allclose(data.inverse_propensity(), metrics.inverse_propensity(Y, 0.6, 2.6))
+    ranking = [[0, 1, 2]] * 9
+    model = SimpleNamespace(predict_topk=lambda X, k: Ranking(np.array(ranking, np.int32), np.ones((9, 3))))
+    assert (
+        experiment.evaluate(model, data, 3)["PSP@k"][0]
+        == metrics.psprecision_at_k(Y, ranking, 3, inv_ps=data.inverse_propensity())[0]
+    )

@@ -11,6 +11,7 @@ from xmlcore import metrics
 from xmlcore.cli.data import data_options, is_of_catalog, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
+from xmlcore.datasets.registry.entries import propensity_of
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import decided_scores, decision_of
 from xmlcore.wording import hundredths
@@ -42,7 +43,10 @@ def evaluate(model, data, k, intervals, to_json, quiet, **options):
         dataset, rows = rows_to_measure(packed, data, options, progress)
         unseen = dataset.n_labels - packed.model.n_labels_  # no training row has labels that the model does not know
         counts = np.pad(packed.model.label_counts_, (0, unseen))
-        inv_ps = metrics.ranking.inverse_propensity_of_counts(counts, packed.model.n_rows_seen_)
+        of = packed.card.get("data") or {}
+        sizes = (of.get(name) or 0 for name in ("training rows", "test rows", "features", "labels"))
+        constants = propensity_of(*sizes)
+        inv_ps = metrics.ranking.inverse_propensity_of_counts(counts, packed.model.n_rows_seen_, *constants)
         done = experiment.evaluate(packed.model, dataset, k, progress, intervals=intervals, inv_ps=inv_ps)
         sets = decided_scores(packed.model, dataset.X_test).astype(bool)
         sets.resize((sets.shape[0], dataset.n_labels))  # of labels that the model does not know, none

@@ -11,8 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.artifact_keys import plain
+from xmlcore.datasets.registry.entries import CatalogEntry, of_sizes, propensity_of
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.label_names import are_names, read_label_names
+from xmlcore.metrics import inverse_propensity
 from xmlcore.validation import check_count, check_features, check_labels, check_names
 
 if TYPE_CHECKING:
@@ -221,6 +223,25 @@ class Dataset:
         for names in (self.feature_names, self.label_names):
             _add_texts(digest, names)
         return digest.hexdigest()
+
+    @property
+    def published(self) -> CatalogEntry | None:
+        """The published data set of the catalog that has as many rows in all, features and labels."""
+        return of_sizes(self.n_train + self.n_test, self.n_features, self.n_labels)
+
+    @property
+    def propensity(self) -> tuple[float, float]:
+        """A and B of :func:`xmlcore.metrics.inverse_propensity`: those of the published data set, or else the usual."""
+        return propensity_of(self.n_train, self.n_test, self.n_features, self.n_labels)
+
+    def inverse_propensity(self) -> np.ndarray:
+        """Return the weight of each label in propensity-scored measures, with A and B of this data set.
+
+        Returns
+        -------
+        ndarray of float64, shape (L,)
+        """
+        return inverse_propensity(self.Y_train, *self.propensity)
 
     def label_name(self, j: int) -> str:
         """Return the name of a label, or ``"label j"`` when there are no names."""

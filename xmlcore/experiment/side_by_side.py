@@ -63,7 +63,7 @@ def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame |
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows; ``best`` is significant."""
-    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    inv_ps = dataset.inverse_propensity()
     rankings = [wide(run, max(KS)) for run in runs.values()]
     frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps, best=True)
     for number, (name, run) in enumerate(runs.items()):
@@ -184,7 +184,7 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
         {name: wide(run, most) for name, run in runs.items()},
         measures,
         reference=first,
-        inv_ps=metrics.inverse_propensity(dataset.Y_train),
+        inv_ps=dataset.inverse_propensity(),
         labels=labels,
         n_permutations=max(PERMUTATIONS, round(2 * n_tests / metrics.SURE)),
     )

@@ -16,7 +16,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.robustness.certificates import certified_radius
 from xmlcore.robustness.perturbations import ATTACKS, CERTIFICATE, CERTIFIED, KINDS, option_defaults
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
-from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import (
     check_count,
     check_features,
@@ -49,6 +49,7 @@ def evaluate(
     perturbation: str = "gaussian",
     options: dict[str, Any] | None = None,
     Y_train: Labels | None = None,
+    inv_ps: ArrayLike | None = None,
     surrogate: Ranker | None = None,
     n_jobs: int | None = None,
     progress: ProgressLike = silent,
@@ -82,6 +83,8 @@ def evaluate(
         Further arguments of the perturbation, such as ``reference`` (words) or ``norm`` (attacks).
     Y_train : sparse or dense binary, shape (N, L), or lists of label ids, optional
         Labels of the training rows: they give the label weights and the buckets.
+    inv_ps : array-like of float, shape (L,), optional
+        Other inverse propensities than those of ``Y_train`` with the usual A and B.
     surrogate : fitted estimator, optional
         The model whose gradient an attack follows in place of the evaluated model's (a transfer attack).
     n_jobs : int, optional
@@ -142,7 +145,7 @@ def evaluate(
     if KINDS[perturbation].needs == CERTIFICATE:
         return pd.DataFrame(_certified(model, X, levels, n_jobs, progress), columns=COLUMNS)
     changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # raises before the work
-    measures = _Measures(Y, Y_train, ks)
+    measures = _Measures(Y, Y_train, ks, inv_ps)
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
     entries = changes[-1].entries(X) if changes else X.shape[1]
     blocks = blocks_of_noisy_rows(X, entries, ATTACK_ROWS if KINDS[perturbation].is_attack else None)
@@ -309,11 +312,12 @@ def _check_attacked(model, kind, surrogate):
 class _Measures:
     """The measures of rankings of the same rows, of all labels and of each bucket of labels."""
 
-    def __init__(self, Y, Y_train, ks):
+    def __init__(self, Y, Y_train, ks, inv_ps=None):
         self.Y, self.ks = Y, ks
         self.weights = None
         if Y_train is not None:
-            self.weights = metrics.inverse_propensity(Y_train), metrics.inverse_log_frequency(Y_train)
+            jain = metrics.inverse_propensity(Y_train) if inv_ps is None else inv_ps
+            self.weights = jain, metrics.inverse_log_frequency(Y_train)
             bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
             self.members = {name: bucket == name for name in BUCKETS}
             self.n_true = {name: np.count_nonzero(inside[Y.indices]) for name, inside in self.members.items()}

@@ -23,7 +23,7 @@ def headline(key: str):
     """Return the first measures of a run at the usual k, with 95 % intervals: ``measure, k, value, low, high``."""
     run = cached.run(key)
     data = cached.dataset(run.fingerprint)
-    inv_ps = metrics.inverse_propensity(data.Y_train)
+    inv_ps = data.inverse_propensity()
     return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
 
 
@@ -37,6 +37,8 @@ def cards(key: str) -> list[tuple]:
         text = re.sub(r"\bk\b", str(k), metrics.MEASURES[measure].explained).replace(
             "the 1 predicted", "the first predicted"
         )
+        if metrics.MEASURES[measure].needs == "inv_ps":
+            text += "; propensities with A = {:g} and B = {:g}".format(*cached.dataset(run.fingerprint).propensity)
         text = f"{text[0].upper()}{text[1:]}." + f" In grey: the 95\u00a0% interval. {INTERVAL}" * (not shown)
         shown.append((measure.replace("@k", f"@{k}"), format.percent(line.value), text, _interval(line)))
     if not run.has_model:

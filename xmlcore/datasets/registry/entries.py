@@ -4,6 +4,7 @@ The numbers are those that the sources publish. The addresses of the Extreme Cla
 four checksums come from programs that download them; the other files have no published checksum.
 """
 
+import functools
 from dataclasses import dataclass
 
 
@@ -28,6 +29,7 @@ class CatalogEntry:
     checksum: str | None = None  # of the file at the first address, such as "md5:..."
     prompt: str = ""  # asks for a text to be labelled
     example: str = ""  # of such a text
+    propensity: tuple[float, float] = (0.55, 1.5)  # A and B of :func:`xmlcore.metrics.inverse_propensity`
 
     @property
     def published(self) -> bool:
@@ -50,6 +52,7 @@ CORDOBA_PAGE = "https://www.uco.es/kdis/mllresources/"
 _CORDOBA_FILES = "http://www.uco.es/grupos/kdis/MLLResources/ucobigfiles/Datasets/Full/"
 _MEKA_FILES = "https://downloads.sourceforge.net/project/meka/Datasets/"
 
+_PROPENSITY = {"amazon-670k": (0.6, 2.6)}  # of the repository; 0.55 and 1.5 elsewhere
 # name, a row, a label, (rows, test rows, features, labels, features per row), citation, id at Google Drive, checksum
 _REPOSITORY_SETS = (
     ("bibtex", "a bookmarked publication", "a tag given by users", (7_395, 2_515, 1_836, 159, 68.7),
@@ -129,6 +132,18 @@ _CORDOBA_SETS = (
 )  # fmt: skip
 
 
+@functools.cache
+def of_sizes(n_rows: int, n_features: int, n_labels: int) -> CatalogEntry | None:
+    """Return the published data set that has so many rows in all, features and labels."""
+    sizes = (n_rows, n_features, n_labels)
+    return next((one for one in published() if (one.n_rows, one.n_features, one.n_labels) == sizes), None)
+
+
+def propensity_of(n_train: int, n_test: int, n_features: int, n_labels: int) -> tuple[float, float]:
+    """Return A and B of :func:`xmlcore.metrics.inverse_propensity` for a data set of these sizes."""
+    return (of_sizes(n_train + n_test, n_features, n_labels) or CatalogEntry).propensity
+
+
 def published() -> list[CatalogEntry]:
     """Return the published data sets, smaller ones first within each collection."""
     entries = []
@@ -136,7 +151,8 @@ def published() -> list[CatalogEntry]:
         entries.append(
             CatalogEntry(
                 name, _described(row, label, *sizes), "Downloaded once, from Google Drive.", REPOSITORY, row, label,
-                *sizes, per_row, REPOSITORY_PAGE, f"{citation}. {_REPOSITORY_ASKS}", (_DRIVE + drive,), checksum
+                *sizes, per_row, REPOSITORY_PAGE, f"{citation}. {_REPOSITORY_ASKS}", (_DRIVE + drive,), checksum,
+                **({"propensity": _PROPENSITY[name]} if name in _PROPENSITY else {}),
             )
         )  # fmt: skip
     for name, theirs, row, label, (n_rows, n_features, n_labels), citation, meka in _CORDOBA_SETS:

@@ -12,7 +12,6 @@ from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law, imb
 from xmlcore.datasets.statistics.pairs import label_pairs
 from xmlcore.datasets.statistics.rows import duplicates, label_sets
 from xmlcore.first_use import pd
-from xmlcore.metrics import inverse_propensity
 from xmlcore.metrics.buckets import BUCKETS, label_buckets, most_frequent_first
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame
@@ -43,8 +42,9 @@ def describe(dataset: Dataset) -> Description:
     Description
         ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
-        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (head, torso or tail), ``irlbl``
-        and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.statistics.frequencies`).
+        ``inverse_propensity`` (Jain et al. 2016, A and B of ``dataset.propensity``), ``bucket`` (head, torso or tail),
+        ``irlbl`` and ``scumble`` (of all rows, nan for a label without rows; see
+        :mod:`xmlcore.datasets.statistics.frequencies`).
 
         ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
         label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
@@ -137,7 +137,7 @@ def _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_lab
             "n_train": train_rows_of_label,
             "n_test": test_rows_of_label,
             "rank": rank,
-            "inverse_propensity": np.asarray(inverse_propensity(dataset.Y_train, A=0.55, B=1.5), dtype=np.float64),
+            "inverse_propensity": dataset.inverse_propensity(),
             "bucket": bucket_of_label,
         }
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xmlcore import decisions, metrics
+from xmlcore import decisions
 from xmlcore.decisions.calibrating import calibration_of
 from xmlcore.decisions.goals import read_goal
 from xmlcore.decisions.held_out import held_out
@@ -160,7 +160,7 @@ class Decide(Task):
         own.fit(parts.X_train, parts.Y_train, progress=part_of(progress, 0.0, 0.6, phase="Training without some rows"))
         own = getattr(own, "model_", own)
         progress("Learning decisions", 0.6)
-        inv_ps = metrics.inverse_propensity(data.Y_train)
+        inv_ps = data.inverse_propensity()
         held = held_out(own, parts.X_test, parts.Y_test, CANDIDATES)
         calibration = calibration_of(held)
         test = held_out(model, data.X_test, data.Y_test, CANDIDATES)

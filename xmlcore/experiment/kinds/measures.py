@@ -49,7 +49,7 @@ def measure_ranking(
     for at, bucket in enumerate((ALL, *BUCKETS)):
         progress("Drawing test rows again for intervals", at / (1 + len(BUCKETS)), f"{bucket} labels")
         if bucket == ALL:
-            of = {"measures": list(metrics.MEASURES), "inv_ps": metrics.inverse_propensity(dataset.Y_train)}
+            of = {"measures": list(metrics.MEASURES), "inv_ps": dataset.inverse_propensity()}
         else:
             of = {"measures": OF_BUCKETS, "labels": buckets == bucket}
         frame = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)
@@ -117,7 +117,7 @@ def prefix_measures(
     n_trees = default[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
     max_nodes = default[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
     all_trees, arity = len(model.trees_), model.trees_[0].children.shape[1]
-    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    inv_ps = dataset.inverse_propensity()
     points = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
     points += [("max_nodes", all_trees, most) for most in max_nodes]
     lines = []

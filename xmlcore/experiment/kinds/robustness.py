@@ -133,6 +133,7 @@ class MeasureRobustness(Task):
             perturbation=params["kind"],
             options=params["options"] | ({REFERENCE: dataset.X_train} if kind.needs == REFERENCE else {}),
             Y_train=dataset.Y_train,
+            inv_ps=dataset.inverse_propensity(),
             surrogate=attacked,
             progress=progress,
             on_ranking=first_right,

@@ -137,7 +137,7 @@ def evaluate(
         Whether to add bootstrap intervals, which take a second or two for 16,000 rows and labels.
     inv_ps : array-like of float, shape (L,), optional
         Weights of labels in propensity-scored measures; by default those that
-        :func:`xmlcore.metrics.inverse_propensity` returns for the training rows of the data set.
+        :meth:`xmlcore.datasets.Dataset.inverse_propensity` returns.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def evaluate(
     reporting = {} if progress is None else {"progress": progress}
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
-    inv_ps = metrics.inverse_propensity(dataset.Y_train) if inv_ps is None else inv_ps
+    inv_ps = dataset.inverse_propensity() if inv_ps is None else inv_ps
     values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps, names=(*USUAL_MEASURES, *MORE_MEASURES))
     times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
     evaluation = Evaluation(values | times, dataset.Y_test, inv_ps)

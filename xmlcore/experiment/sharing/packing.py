@@ -47,7 +47,7 @@ def pack_fitted(
     """Return a model that was trained and measured just now as a packed model."""
     check_is(run, Run, "run", "a Run, as run() returns it,")
     check_dataset(dataset)
-    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    inv_ps = dataset.inverse_propensity()
     names = list(dict.fromkeys(run.measures["measure"]))
     found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, inv_ps=inv_ps)
     card = {
