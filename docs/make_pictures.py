@@ -16,7 +16,7 @@ SIZE = {"width": 1440, "height": 900}
 MODELS = ("LdSM", "OneVsRest", "DoubleSampling", "PLT")  # the last one is shown
 LONGEST = 900_000  # milliseconds for what one button starts
 MADE = {"robustness": ("Measure",), "sampling": ("times", "Measure"), "features": ("Select features by FALS",)}
-PAGES = ("data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling")
+PAGES = ("data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling", "papers")
 PAGES += ("jobs", "storage")  # last, when there is something to see
 
 

@@ -20,6 +20,7 @@ MODULES = (
     "xmlcore.decisions",
     "xmlcore.robustness",
     "xmlcore.explain",
+    "xmlcore.papers",
     "xmlcore.figures",
     "xmlcore.experiment",
     "xmlcore.jobs",

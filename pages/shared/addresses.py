@@ -15,7 +15,7 @@ RUN = "run"  # what the address of the Compare page calls the result that it sho
 GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows", "Predict": "label"},
     "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
-    "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
+    "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt", "Papers": "menu_book"},
     "This workspace": {"Jobs": "pending_actions", "Storage": "database"},
 }
 ICONS = {name: icon for pages in GROUPS.values() for name, icon in pages.items()}

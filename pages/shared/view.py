@@ -50,6 +50,7 @@ class View:
     positive: int | None = None  # positive test rows that listed nodes have at least
     file: str = ""  # beginning of the key of the predictions for a file, one row of which the Predict page shows
     given: int | None = None  # that row
+    claim: int | None = None  # of a paper, on the page Papers
     edit: str = ""  # changes of the row: see pages.shared.rows.row_editor
 
     def text(self) -> str:
@@ -66,7 +67,7 @@ DEFAULTS = {field.name: field.default for field in dataclasses.fields(View)}
 NAMES = tuple(DEFAULTS)
 _OF_TREE = ("node", "top")
 # Fields that belong to another one: they are forgotten when it gets another value.
-OF = {"data": set(NAMES) - {"data", "levels", "most", "children", "positive"}}
+OF = {"data": set(NAMES) - {"data", "claim", "levels", "most", "children", "positive"}}
 OF |= {
     "result": ("tree", *_OF_TREE, "file", "given"),
     "tree": _OF_TREE,

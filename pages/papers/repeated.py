@@ -1,0 +1,154 @@
+"""Results that repeat a claim on the data set in use: in a few words, and as a figure."""
+
+import functools
+
+import pandas as pd
+
+from pages.shared import cached, format, tasks
+from pages.shared.results import results
+from xmlcore import figures, papers, robustness
+from xmlcore.experiment import repeating, side_by_side
+from xmlcore.models.ldsm import frames
+
+FIRST = "one-error"  # the measure of selections in words and figures
+NAMED = 3  # results named at most in a cell
+
+
+def summary(claim: papers.Claim, ready) -> str:
+    """Return in a few words what the kept results on the data set in use say of a claim; empty without any."""
+    if ready.data is None or claim.repeat is None:
+        return ""
+    kept = tasks.kept(repeating.repetitions(claim.repeat, ready.fingerprint))
+    return "; ".join(_WORDS[claim.repeat.kind](kept)[:NAMED]) if kept else ""
+
+
+def _named(title, text) -> str:
+    return f"{title}: {text}" if title else text
+
+
+def _trained(kept) -> list[str]:
+    lines = []
+    for title, run in kept.items():
+        values = run.measures.set_index(["measure", "k"])["value"]
+        shown = (f"{name}@{k} {format.percent(values[f'{name}@k', k])}" for name, k in (("P", 1), ("PSP", run.k)))
+        lines.append(_named(title, ", ".join(shown)))
+    return lines
+
+
+def _robust(kept) -> list[str]:
+    lines = []
+    for title, result in kept.items():
+        of = result.frame.query("measure == 'P@k' and k == 1 and bucket == 'all'").groupby("sigma")["value"].mean()
+        text = f"P@1 {format.percent(of.iloc[0])}, {format.percent(of.iloc[-1])} at σ = {of.index[-1]:g}"
+        lines.append(_named(title, text))
+    return lines
+
+
+def _parts(kept) -> list[str]:
+    lines = []
+    for result in kept.values():
+        of = result.measures.query("axis == 'n_trees' and measure == 'P@k' and k == 1").set_index("n_trees")["value"]
+        lines += [f"P@1 {format.percent(of[n])} with {format.count(n, 'tree')}" for n in (of.index[0], of.index[-1])]
+    return lines
+
+
+def _compared(kept) -> list[str]:
+    frame = kept[""].frame
+    of = frame[(frame["measure"] == FIRST) & frame["share"].isin((frame["share"].min(), 1.0))]
+    return [
+        f"{FIRST} {value:.3f} with {name}" for name, value in of.groupby("method", sort=False)["value"].mean().items()
+    ]
+
+
+def _sampled(kept) -> list[str]:
+    (study,) = kept.values()
+    axis, of = ("q", study.candidates.set_index("n_candidates")) if study.sweep.empty else ("κ", study.sweep)
+    if axis == "κ":
+        of = of[of["axis"] == "n_adversarial"].groupby("n_adversarial").mean(numeric_only=True)
+    return [
+        f"micro R@1 {format.percent(of['accuracy'].loc[at])} at {axis} = {at}" for at in (of.index[0], of.index[-1])
+    ]
+
+
+def _described(kept) -> list[str]:
+    sizes = kept[""].summary
+    text = "{n_train:,} + {n_test:,} rows, {n_features:,} features, {n_labels:,} labels"
+    return [text.format_map(sizes)]
+
+
+_WORDS = {
+    "train": _trained,
+    "robustness": _robust,
+    "prefixes": _parts,
+    "compare_selections": _compared,
+    "sampling": _sampled,
+    "description": _described,
+    "select": lambda kept: [f"selected in {format.duration(kept[''].times['fit_s'])}"],
+    "selection_stability": lambda kept: [f"another seed keeps {format.percent(kept[''].share)} of the features"],
+}
+
+
+def figure(claim: papers.Claim, ready, found: dict):
+    """Return the figure of a claim and its data; None if it needs what only its own page has."""
+    draw = _FIGURES.get((claim.repeat.kind, claim.figure))
+    return None if draw is None else draw(ready, found)
+
+
+def _noise(draw, ready, found):
+    runs = [result.frame.assign(run=name, rows=result.n_rows) for name, result in found.items()]
+    models = dict(zip(found, ("PLT", "ExtendedPLT")))
+    frame = robustness.summarise(pd.concat(runs, ignore_index=True))
+    frame = frame.assign(model=frame["run"].map(models))
+    return draw(frame), frame
+
+
+def _measures(ready, found):
+    frame = side_by_side.measures_with_intervals(ready.data, found)
+    return figures.measures_compared(frame[frame["k"].isin(results.ks(ready.data.n_labels))]), frame
+
+
+def _of_selections(draw, ready, found):
+    frame = found[""].frame
+    return draw(frame, FIRST), frame
+
+
+def _seeds(ready, found):
+    result = found[""]
+    names = [ready.data.label_name(j) for j in range(result.labels.shape[1])]
+    frame = pd.DataFrame({"name": names, "jaccard": result.labels[0], "spearman": result.labels[1]})
+    return figures.stability_boxes(frame, result.chance), frame
+
+
+def _trees(draw, ready, found):
+    (task,) = repeating.trainings(papers.ldsm.TRAINED, ready.fingerprint).values()
+    return draw(cached.model(task.key), ready.data.n_labels)
+
+
+def _depths(model, n_labels):
+    frame = frames.depth_frame(model.trees_)
+    return figures.leaf_depths(frame, n_labels, model.trees_[0].children.shape[1]), frame
+
+
+def _objective(model, n_labels):
+    frame = frames.objective_by_depth(model.trees_, (model.integrity_weight, model.multiway_weight))
+    return figures.objective_by_depth(frame), frame
+
+
+def _one(draw, name, ready, found):
+    (result,) = found.values()
+    return draw(getattr(result, name)), getattr(result, name)
+
+
+_FIGURES = {
+    ("robustness", "robustness_curves"): functools.partial(_noise, figures.robustness_curves),
+    ("robustness", "prediction_times"): functools.partial(_noise, figures.prediction_times),
+    ("train", "measures_compared"): _measures,
+    ("train", "leaf_depths"): functools.partial(_trees, _depths),
+    ("train", "objective_by_depth"): functools.partial(_trees, _objective),
+    ("prefixes", "measures_of_prefixes"): functools.partial(_one, figures.measures_of_prefixes, "measures"),
+    ("sampling", "sampling_sweep"): functools.partial(_one, figures.sampling_sweep, "sweep"),
+    ("sampling", "candidate_curves"): functools.partial(_one, figures.candidate_curves, "candidates"),
+    ("compare_selections", "patterns_compared"): functools.partial(_of_selections, figures.patterns_compared),
+    ("compare_selections", "score_against_share"): functools.partial(_of_selections, figures.score_against_share),
+    ("selection_stability", "stability_boxes"): _seeds,
+}

@@ -1,0 +1,70 @@
+"""The classes of the table of claims: :class:`Paper`, :class:`Claim` and :class:`Repeat`."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xmlcore.first_use import pd
+from xmlcore.typing import DataFrame
+
+HOLDS, FAILS, OTHER, LOST = "holds", "does not hold", "not comparable", "cannot be repeated"
+VERDICTS = {
+    HOLDS: "found here, too, where the data are to be had",
+    FAILS: "refuted, or found on some data sets only",
+    OTHER: "another machine, or a statement that no measurement decides",
+    LOST: "its data or its rivals are not to be had",
+}
+VALUES = Path(__file__).parent / "values"
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A task of :data:`xmlcore.experiment.KINDS` that repeats a claim on the data set in use.
+
+    ``models`` are trained first, and the task measures each of them; a task of a data set alone needs none.
+    """
+
+    kind: str = "train"
+    models: tuple[tuple[str, str, dict[str, Any]], ...] = ()  # title, model, its preset or "" and further settings
+    params: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A table, a figure or a statement of a paper, and what became of it here."""
+
+    paper: str  # a key of :data:`xmlcore.papers.PAPERS`
+    where: tuple[str, ...]  # such as ("Table 2", "Table 4")
+    says: str  # in one line
+    published: str  # the main values, with their data set and unit
+    verdict: str  # a key of :data:`VERDICTS`
+    reason: str  # with what was measured here
+    evidence: str  # place in the project, such as "docs/methods/ldsm.md#measured"
+    repeat: Repeat | None = None
+    figure: str = ""  # a function of :mod:`xmlcore.figures`
+    page: str = ""  # the page of the dashboard on which it stands
+    table: str = ""  # a file of ``values/`` with all published values
+
+    @property
+    def title(self) -> str:
+        """Where it stands in the paper, in words."""
+        return ", ".join(self.where)
+
+    def values(self) -> "DataFrame | None":
+        """Return all published values, as printed, or None if the paper prints none.
+
+        Returns
+        -------
+        DataFrame or None
+        """
+        return pd.read_csv(VALUES / f"{self.table}.csv") if self.table else None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper whose tables and figures are listed."""
+
+    title: str  # as pages call it
+    citation: str
+    tables: int  # number of them, the supplement included
+    figures: int
