@@ -129,9 +129,10 @@ def edit(opened: dict, used) -> None:
     with middle:
         _convert(fingerprint, name)
     with right:
-        st.caption("Remove from this workspace")
-        if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
-            _confirm(fingerprint, name)
+        results = format.count(len(_results(fingerprint)), "result")
+        st.caption(f"Remove it and its {results} from this workspace")
+        about = "*Undo*, above, brings it back. Its files stay on the disk: the Storage page frees the space."
+        actions.button("Remove", key="manage.remove", on_click=_removed, args=(fingerprint, name), help=about)
 
 
 def _convert(fingerprint, name):
@@ -149,15 +150,6 @@ def _convert(fingerprint, name):
         )
 
     tasks.shown(task, draw, automatic_below=0, button="Write the file", key="manage.write")
-
-
-@st.dialog("Remove a data set")
-def _confirm(fingerprint, name):
-    results = len(_results(fingerprint))
-    also = f" and its {format.count(results, 'result')}" if results else ""
-    st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
-    st.caption("The files stay on the disk; the Storage page deletes them and frees the space.")
-    actions.confirm("Remove", "manage.confirm", _removed, (fingerprint, name), no="Keep it", no_key="manage.keep")
 
 
 def _removed(fingerprint, name):

@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-from datetime import UTC, datetime
 
 import pandas as pd
 import streamlit as st
@@ -20,7 +19,7 @@ NAMED = 5  # interrupted jobs that are named
 CHOSEN = "jobs.ended"
 COLUMNS = {
     "State": tables.text("State", 120, "Gave way: to other work, as nobody waited for it."),
-    "Took": tables.number("Took", 90, help="From its start to its end; of a sweep, the time in which a training ran."),
+    "Took": tables.number("Took", 90, help="From its start to its end; of a sweep, of all its trainings together."),
     "Job": tables.text("Job"),
     "Ended": tables.moments("Ended"),
     "Memory": tables.number("Memory", 90, help="The most that its worker process had, with the program itself."),
@@ -36,7 +35,10 @@ def show() -> None:
     titles, lines = _titles(pairs), {}
     for _, job in pairs:
         lines.setdefault(_line(job), []).append(job)
-    took = {line: _worked(own) for line, own in lines.items()}
+    took = {
+        line: sum((job.ended - job.started).total_seconds() for job in own if job.started and job.ended)
+        for line, own in lines.items()
+    }
     shown = dict(list(lines.items())[:MOST])
     sweeps = {record["key"]: record for record in workspace.get("sweeps")}
     frame = pd.DataFrame([_facts(titles[line], own, took[line], sweeps.get(line)) for line, own in shown.items()])
@@ -83,15 +85,6 @@ def _facts(title, own, took, sweep=None) -> dict:
         "Took": took or math.nan,
         "Memory": max(memory, default=math.nan),
     }
-
-
-def _worked(own) -> float:
-    """Return how many seconds at least one of some jobs ran."""
-    seconds, over = 0.0, datetime.min.replace(tzinfo=UTC)
-    for start, end in sorted((job.started, job.ended) for job in own if job.started and job.ended):
-        seconds += max((end - max(start, over)).total_seconds(), 0.0)
-        over = max(over, end)
-    return seconds
 
 
 def _of_all(sweep) -> str:

@@ -69,16 +69,18 @@ def archive_button(records: list, page: str) -> None:
 
 
 def delete_button(records: list, page: str) -> None:
-    """Show a button that removes results from the workspace, after asking once more."""
+    """Show a button that removes results from the workspace."""
     noun = "this result" if len(records) == 1 else f"{len(records)} results"
-    of = f"{page}-delete-of-{records[0]['key'][:12]}-{len(records)}"  # so that it closes when these are deleted
-    with st.popover("Delete", icon=":material/delete:", type="tertiary", key=of, **actions.refusal()):
-        again = "it" if len(records) == 1 else "them"
-        of_files = " or uploading the file again" if any(map(results.is_given, records)) else ""
-        st.markdown(
-            f"Remove {noun} from this workspace? Training with the same settings{of_files} brings {again} back."
-        )
-        actions.button(f"Delete {noun}", type="primary", key=f"{page}.delete", on_click=_delete, args=(records,))
+    again = " or uploading the file again" if any(map(results.is_given, records)) else ""
+    actions.button(
+        "Delete",
+        key=f"{page}.delete",
+        type="tertiary",
+        icon=":material/delete:",
+        help=f"Removes {noun} from this workspace. *Undo*, or training with the same settings{again}, brings it back.",
+        on_click=_delete,
+        args=(records,),
+    )
 
 
 def read_tags(text: str) -> list[str]:

@@ -28,20 +28,19 @@ def known(page):
     return page.at.session_state["workspace.snapshot"]["known"]
 
 
-def test_a_data_set_is_removed_when_confirmed_and_comes_back(two):
+def test_a_data_set_is_removed_and_comes_back(two):
     table = two.frame("On disk", "Results", "In use")
     assert table["Data set"].tolist() == ["api-docs", "other"] and table["In use"].tolist() == [False, True]
     assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["comes with xmlcore", "uploaded here"]
     train(two, data=small_data("other", seed=1))
     before = two.run().at.session_state["workspace.snapshot"]
-    assert "its 1 result" in two.press("manage.remove").text() and len(known(two)) == 2
-    snapshot = two.press("manage.confirm").run().at.session_state["workspace.snapshot"]
+    assert "its 1 result" in two.text()
+    snapshot = two.press("manage.remove").run().at.session_state["workspace.snapshot"]
     assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"] and snapshot["runs"] == []
     assert "Deleted other." in two.text() and "No data set is in use" in two.text()
     after = two.press("undo").at.session_state["workspace.snapshot"]
     assert all(after[name] == before[name] for name in ("known", "runs", "dataset"))
     assert "Deleted other." not in two.text()
-    assert len(known(two.press("manage.remove").press("manage.keep"))) == 2
 
 
 def test_statistics_of_chosen_data_sets_stand_side_by_side(two):
@@ -84,9 +83,9 @@ def test_a_data_set_is_written_to_a_file_that_reads_back(two):
 
 
 def test_a_data_set_with_jobs_is_not_removed(two, server, monkeypatch):
-    two.until(lambda s: not any(job.active for job in server.jobs())).press("manage.remove")
+    two.until(lambda s: not any(job.active for job in server.jobs()))
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
-    assert "other is not removed" in two.press("manage.confirm").text() and len(known(two)) == 2
+    assert "other is not removed" in two.press("manage.remove").text() and len(known(two)) == 2
 
 
 def box(page, title):

@@ -242,17 +242,6 @@ def test_a_sweep_rests_goes_on_and_ends_as_one_line(ready, server):
     assert sum(": C" in option for option in page.at.selectbox(key="jobs.ended").options) == 3, "each has its log"
 
 
-def test_a_sweep_took_the_time_in_which_a_training_ran(ready, monkeypatch):
-    at = lambda day, minute: datetime(2026, 1, day, 10, minute, tzinfo=UTC)  # noqa: E731
-    about = {"key": "k", "title": "Sweep: C = 1", "group": "g", "state": "done", "task": None, "queued": at(1, 0)}
-    times = [(at(1, 0), at(1, 4)), (at(1, 1), at(1, 3)), (at(1, 2), at(1, 5)), (at(6, 0), at(6, 1))]  # days of rest
-    past = [jobs.PastJob(id=str(n), **about, started=start, ended=end) for n, (start, end) in enumerate(times)]
-    monkeypatch.setattr(job_queue.queue(), "past", lambda owner=None: past)
-    page = ready.go("jobs")
-    assert page.frame("Took").set_index("Job")["Took"]["Sweep"] == 360
-    assert "6 min 00 s of work." in said_plainly(page.text())
-
-
 def test_times_and_sizes_of_ended_jobs_sort_as_quantities(ready, monkeypatch):
     at = lambda minute, second=0: datetime(2026, 1, 9, 10, minute, second, tzinfo=UTC)  # noqa: E731
     about = {"key": "k", "state": "done", "task": None, "queued": at(0), "started": at(0)}
