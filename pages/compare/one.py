@@ -137,7 +137,7 @@ def _settings(line) -> None:
         for name, value, by in sorted(settings_of, key=lambda one: one[2] == "default")
     ]
     st.subheader("Settings")
-    titles = {"title": ("Setting", 190), "value": ("Value", 110), "by": ("Set by", 80), "name": ("Name in code", 150)}
+    titles = {"title": ("Setting", 185), "value": ("Value", 95), "by": ("Set by", 65), "name": ("Name in code", 130)}
     frame = pd.DataFrame(lines, columns=[*titles])
     tables.show(frame, "compare.one.settings", {name: tables.text(*title) for name, title in titles.items()})
 
