@@ -112,27 +112,30 @@ def _notes(data, known) -> None:
 
 
 def next_step(ready, used: dict | None) -> None:
-    """Show a panel that goes on from the data set in use, until it is closed or a model is trained on the data set."""
+    """Show a panel that goes on from the data set in use, until it is closed or each model has a result on it."""
     # While the page is open, a training that ends takes nothing away above what is being read.
     closed, is_default = f"{CLOSED} {ready.fingerprint}", used is None or dataset_list.is_default(used)
-    trained = not all(map(jobs.is_unasked, ready.every))
     if workspace.read_only() or workspace.get("widgets").get(closed) is True:
         return
-    if trained and CLOSE not in st.session_state:
-        return
-    models = [] if ready.data is None else [m for m in experiment.MODELS if not door.refuses(m, ready)]
-    if not models and not is_default:
+    refusals = {} if ready.data is None else {model: door.refuses(model, ready) for model in experiment.MODELS}
+    takes = [model for model, why in refusals.items() if not why]
+    trained = {record["model"] for record in ready.every if not jobs.is_unasked(record)}
+    left = [model for model in takes if model not in trained]
+    if not (left or (is_default and ready.data is None) or (takes and CLOSE in st.session_state)):
         return
     with st.container(border=True):
         about = f"{INTRODUCTION} {API_DOCS} {ADDRESS}" if is_default else OTHER.format(format.plain(used["name"]))
         st.markdown(about)
         with st.container(horizontal=True, vertical_alignment="center"):
-            if models:
-                _train(ready.fingerprint, "Train", models[:1], "Train", type="primary")
-                every = "all four" if len(models) == 4 else format.listed(models)
-                _train(ready.fingerprint, f"Train {every}", models, "Compare")
+            if left and left[0] == takes[0]:
+                _train(ready.fingerprint, "Train", left[:1], "Train", type="primary")
+            if left and len(takes) > 1:
+                every = "all four" if len(left) == len(experiment.MODELS) else format.listed(left)
+                _train(ready.fingerprint, f"Train {every}", left, "Compare")
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (closed, True)}
             st.button("Close", icon=":material/close:", type="tertiary", **close)
+        for why in filter(None, refusals.values() if takes else ()):
+            st.caption(format.plain(why))
 
 
 def _train(fingerprint, label, models, page, **look):

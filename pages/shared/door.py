@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from pages.shared import actions, addresses, cached, fields, first_results, format, jobs, settings, tasks
@@ -17,6 +18,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment
 
 NOTHING_TO_LEARN = "No training row has a label, so there is nothing to learn. Choose another data set."
+NO_PAIRS = "compares right and wrong labels: it needs two labels, one with two training rows, and a row without one."
 SILENT = "No test row of **{}** has a label, so predictions cannot be measured."
 
 
@@ -268,10 +270,15 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
 
 def refuses(model, ready) -> str:
     """Return why a model with its default settings does not take the data set in use; empty if it does."""
-    if ready.data.Y_train.nnz == 0:
+    y, defaults = ready.data.Y_train, experiment.MODELS[model].defaults
+    if y.nnz == 0:
         return NOTHING_TO_LEARN
-    refuses = any(p.name == "negative" and p.default == "refuse" for p in experiment.MODELS[model].parameters)
-    return settings.needs_amounts(model) if refuses and cached.has_negative_values(ready.fingerprint) else ""
+    rows = np.bincount(y.indices)  # of each label
+    has_pairs = rows.max() > 1 and y.nnz < np.count_nonzero(rows) * np.count_nonzero(np.diff(y.indptr))
+    if defaults.get("adversaries") == "candidates" and not has_pairs:
+        return f"{model} {NO_PAIRS}"
+    refuses = defaults.get("negative") == "refuse" and cached.has_negative_values(ready.fingerprint)
+    return settings.needs_amounts(model) if refuses else ""
 
 
 def watch_training(fingerprint: str, **about) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pages.data import answer
 from pages.data.forms import formats
-from pages.shared import addresses
+from pages.shared import addresses, door
 from tests.pages.making import fields_of, put_file, train
 from tests.pages.small import small_data, xmlc
 from xmlcore import datasets, experiment
@@ -161,7 +161,7 @@ def test_data_without_labels_draw_no_empty_figure(ready):
     assert re.findall("\\d+ at most \\d+", about) == ["1 at most 0", "3 at most 1", "4 at most 5", "4 at most 10"]
 
 
-def test_the_panel_goes_on_from_a_data_set_until_a_model_is_trained(ready, session):
+def test_the_panel_goes_on_from_a_data_set_until_all_are_trained(ready, session):
     def offered(page):
         return [b.key for b in page.at.main.button if (b.key or "").startswith("data.start.")]
 
@@ -176,7 +176,11 @@ def test_the_panel_goes_on_from_a_data_set_until_a_model_is_trained(ready, sessi
     assert offered(ready.go("train").go("data")), "nobody has trained a model yet"
     with fields_of(ready) as fields:
         fields["runs"][0]["asked"] = 1.0  # by pressing Train
-    assert not offered(ready.go("train").go("data")), "a model is trained"
+    assert offered(ready.go("train").go("data"))[0] == "data.start.Compare", "three models are left"
+    assert ready.at.button(key="data.start.Compare").label == "Train LdSM, OneVsRest and DoubleSampling"
+    for model in ("LdSM", "OneVsRest", "DoubleSampling"):
+        train(ready, model)
+    assert not offered(ready.go("train").go("data")), "all models are trained"
     ready = session()
     ready.press("data.start.close")
     for token, is_there in ((ready.token, False), (ready.look_only(), False), (None, True)):
@@ -188,6 +192,12 @@ def test_all_models_are_trained_by_one_button(ready, server, held):
     waits = {job.plan.task["params"]["model"] for job in server.jobs() if job.plan.task["kind"] == "train"}
     assert waits == set(experiment.MODELS)
     held()
+
+
+def test_a_model_that_cannot_learn_the_data_is_left_out_and_named(ready):
+    upload(ready, "one.txt", b"4 3 1\n0 0:1\n0 1:1\n0 2:1\n0 0:1 1:1\n")
+    assert ready.at.button(key="data.start.Compare").label == "Train PLT, LdSM and OneVsRest"
+    assert door.NO_PAIRS in ready.text() and "DoubleSampling" in ready.text()
 
 
 def test_the_data_set_in_use_can_be_changed_on_every_page(ready):
