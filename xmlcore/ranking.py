@@ -117,6 +117,11 @@ class Ranking(NamedTuple):
         return f"{table}<p>{rows} of {n:,} rows, {places} of {k:,} places: label (score)</p>"
 
 
+def of_known(ranking: Ranking, X) -> Ranking:
+    """Return a ranking of texts without the labels of those that have no known word: any such text would get them."""
+    return Ranking(np.where(np.diff(X.indptr)[:, None] > 0, ranking.labels, -1), ranking.scores)
+
+
 def check_room(n_rows: int, k: int) -> None:
     """Raise MemoryError if a ranking of k labels for each row takes more memory than is free."""
     needed = 8 * n_rows * k

@@ -29,9 +29,8 @@ class PredictionAnswer(NamedTuple):
 
     def sentence(self) -> str:
         plain = format.plain
-        first = (
-            f"ranks **{plain(self.label)}** first for {self.subject} ({self.score})" if self.label else "ranks no label"
-        )
+        ranks = f"**{plain(self.label)}** first for {self.subject} ({self.score})"
+        first = f"ranks {ranks if self.label else f'no label for {self.subject}'}"
         return f"**{plain(self.title)}** {first}. It predicts {plain(self.decision)}, here {self.n_predicted:,}."
 
 
@@ -47,6 +46,8 @@ class Prediction:
             self.ranking = predictor.model.predict_topk(question.x, k)
             labels = self.ranking.labels[0]
             self.ranked = labels[labels >= 0].astype(np.int64)  # best first
+            if question.text is not None and not question.x.nnz:
+                self.ranked, self.scored.decided = self.ranked[:0], {}
         except ValueError as error:  # the error of a model that refuses the row, such as one with a negative value
             self.problem = str(error)
 
@@ -78,7 +79,7 @@ def say(predictor, question, way: str) -> Prediction | None:
         return prediction
     st.markdown(prediction.answer().sentence())
     if question.text is not None and not prediction.x.nnz:
-        st.caption("No word of the text is known to the model, so any such text gets this answer.")
+        st.caption("The model knows no word of the text, so it gets no labels: they would be those of any such text.")
     if way != asked.FILE:  # whose rows are compared together
         listed.typed_unlike(prediction)
     return prediction

@@ -209,7 +209,10 @@ def _lines(chosen, question, file_name: str) -> None:
     """Show the lines that serve the model, and ask it what is asked above, or an example."""
     asked = None if question is None else question.x if question.text is None else question.text
     with st.popover("Serve it", icon=":material/terminal:", type="tertiary", key="predict.serve"):
-        st.code(serve.commands(chosen.packed, asked, file_name), language="sh", wrap_lines=True)
+        starts, asks = serve.commands(chosen.packed, asked, file_name).split("\n", 1)
+        for title, lines in (("Serve it:", starts), ("Ask it, in another terminal:", asks)):
+            st.caption(title)
+            st.code(lines, language="sh", wrap_lines=True)
 
 
 def open_model() -> None:

@@ -46,7 +46,9 @@ def test_a_csv_of_texts_becomes_a_model_for_new_texts(run, json_of, files, docum
     found = packed.predict_topk(data.texts_test, 3)
     assert np.array_equal(found.labels, want.labels) and np.array_equal(found.scores, want.scores)
     assert isinstance(load_model(files / "m.zip"), TextClassifier)
-    lines = run("predict", files / "m.zip", "--text", "my cat purrs", "-k", 1, "--quiet").out.splitlines()
+    got = run("predict", files / "m.zip", "--text", "my cat purrs", "--text", "xyzzy", "-k", 1, "--quiet")
+    assert "no word of 1 of 2 texts" in got.err and "\n1," not in got.out
+    lines = got.out.splitlines()
     assert lines[1].split(",")[:4] == ["0", "1", "0", "cat"]
     run("predict", files / "m.zip", files / "all.csv", "-o", files / "out.jsonl", "-k", 1)
     records = [json.loads(line) for line in (files / "out.jsonl").read_text().splitlines()]

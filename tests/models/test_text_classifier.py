@@ -40,9 +40,10 @@ def test_it_answers_with_the_names_of_labels(fitted):
     suggested = fitted.suggest(new, k=2)
     assert [row[0][0] for row in suggested[:2]] == ["law", "food"]
     names = [[name for name, _ in row] for row in suggested]
-    assert names == [[fitted.labels_[j] for j in row] for row in ranking.labels]
+    assert names == [[fitted.labels_[j] for j in row if j >= 0] for row in ranking.labels]
     assert suggested[0][0][1] == pytest.approx(ranking.scores[0, 0])
     assert fitted.predict(new)[1] == ["food"]
+    assert not fitted.predict(new, threshold=0.0)[2] and not suggested[2], "a text without a known word has no labels"
     [row], [names] = fitted.suggest(["cat dog bread cheese wine"]), fitted.predict(["cat dog bread cheese wine"])
     assert names == [name for name, score in row if score >= 0.5] and len(names) == 2
 

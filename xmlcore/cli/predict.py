@@ -5,11 +5,13 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 
 from xmlcore import datasets
 from xmlcore.cli.data import must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
 from xmlcore.datasets.texts.reading import texts_with_ids
+from xmlcore.ranking import of_known
 from xmlcore.system import atomic_write
 from xmlcore.wording import csv_safe
 
@@ -67,6 +69,10 @@ def command(model, rows, texts, columns, encoding, k, scores, decided, output, f
         else:
             ranking = packed.model.predict_topk(X, k or 5, progress=progress)
         others = unlike_held_out(packed.model, seen)
+        without = int(np.sum(np.diff(X.indptr) == 0)) if packed.is_text else 0
+        ranking = of_known(ranking, X) if without else ranking
+    if without:
+        note(f"The model knows no word of {without:,} of {len(inputs):,} texts, so they get no labels.")
     if others is not None:
         note(others)
     if decided or has_rule:

@@ -33,7 +33,7 @@ from xmlcore.models.cards import card_text
 from xmlcore.models.rules import decided_ranking, decision_of, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import Ranking, of_known
 from xmlcore.system import atomic_write
 from xmlcore.typing import FilePath, Matrix, Source
 from xmlcore.validation import check_features, check_is, check_names, difference_of_names, feature_names
@@ -172,7 +172,7 @@ class PackedModel:
         return check_features(X, self.n_features, model=type(self.model).__name__)
 
     def predict_topk(self, rows_or_texts: Matrix | Sequence[str], k: int = 5) -> Ranking:
-        """Return the k best labels of each row or text.
+        """Return the k best labels of each row or text, but none of a text of which the model knows no word.
 
         Parameters
         ----------
@@ -189,11 +189,15 @@ class PackedModel:
         ValueError, TypeError
             The rows do not fit the model.
         """
-        return self.model.predict_topk(self.rows(rows_or_texts), k=k)
+        rows = self.rows(rows_or_texts)
+        ranking = self.model.predict_topk(rows, k=k)
+        return of_known(ranking, rows) if _are_texts(rows_or_texts) else ranking
 
     def decided(self, rows_or_texts: Matrix | Sequence[str], most: int | None = None) -> Ranking:
         """Return the labels that the model's ``predict`` returns, best first: at most ``most`` for each row or text."""
-        return decided_ranking(self.model, self.rows(rows_or_texts), most)
+        rows = self.rows(rows_or_texts)
+        ranking = decided_ranking(self.model, rows, most)
+        return of_known(ranking, rows) if _are_texts(rows_or_texts) else ranking
 
     def describe(self) -> str:
         """Return the card as Markdown, with the lines of code that load the model.

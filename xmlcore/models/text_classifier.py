@@ -21,7 +21,7 @@ from xmlcore.models.saving import below, model_from_parts, parts_of_model, under
 from xmlcore.models.wrapping import MODEL, WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import Ranking, of_known
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker
 
 PARAMETERS = (
@@ -218,7 +218,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
     ) -> Ranking:
         progress = to_progress(progress)
         rows = self._rows(X, part_of(progress, 0.0, 0.2))
-        return self.model_.predict_topk(rows, k, progress=part_of(progress, 0.2, 1.0), weights=weights)
+        return of_known(self.model_.predict_topk(rows, k, progress=part_of(progress, 0.2, 1.0), weights=weights), rows)
 
     def predict(
         self, X: Iterable[str], threshold: float | None = None
@@ -234,17 +234,17 @@ class TextClassifier(RoutesWeights, WrapsModel):
         Returns
         -------
         list of list, or csr_array of bool, or ndarray
-            The names of the labels of each text, the most probable first. After a fit to labels without names, or to
-            one class for each text: what the models return.
+            The names of the labels of each text, the most probable first, and none of a text without a known word.
+            After a fit to labels without names, or to one class for each text: what the models return.
         """
+        rows = self._rows(X)
         if not self._predicts_names():
-            return self.model_.predict(self._rows(X), threshold)
-        found = self._decided(X, threshold)
-        names = []
+            return self.model_.predict(rows, threshold)
+        found, names, n_words = self.model_._decided(rows, threshold), [], np.diff(rows.indptr)
         for row in range(found.shape[0]):
             part = slice(found.indptr[row], found.indptr[row + 1])
             order = np.lexsort((found.indices[part], -found.data[part]))
-            names.append([self.labels_[j] for j in found.indices[part][order]])
+            names.append([self.labels_[j] for j in found.indices[part][order]] if n_words[row] else [])
         return names
 
     def suggest(self, X: Iterable[str], k: int = 5) -> list[list[tuple[Any, float]]]:

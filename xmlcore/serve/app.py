@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
+from xmlcore.ranking import of_known
 from xmlcore.serve import annif, bodies, openapi
 from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Lane, Limits, Refused
 from xmlcore.serve.served import Served
@@ -204,12 +205,12 @@ class _Service:
         def work(progress):
             inputs, k, threshold, unknown, decided = wanted or asked()
             rows = served.packed.rows(inputs)
-            labels, scores = self._ranking(served, rows, k, progress, decided)
-            empty = np.diff(rows.indptr) == 0 if isinstance(inputs, list) else np.zeros(len(labels), bool)
-            labels = np.where((scores >= threshold) & ~empty[:, None], labels, -1)
+            ranking = self._ranking(served, rows, k, progress, decided)
             more = {"decided": decided}
-            if empty.any():  # texts of which no word is known: their scores would be those of any such text
-                more["nothing_known"] = np.flatnonzero(empty).tolist()
+            if isinstance(inputs, list) and not np.diff(rows.indptr).all():
+                ranking = of_known(ranking, rows)
+                more["nothing_known"] = np.flatnonzero(np.diff(rows.indptr) == 0).tolist()
+            labels, scores = np.where(ranking.scores >= threshold, ranking.labels, -1), ranking.scores
             if unknown is not None:
                 more["unknown"] = unknown
             return _written(served, labels, scores, more, progress)

@@ -42,7 +42,7 @@ from xmlcore.models.rules import (
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
-from xmlcore.ranking import Ranking
+from xmlcore.ranking import Ranking, of_known
 from xmlcore.typing import DataFrame, Dataset, Ranker
 from xmlcore.validation import check_dataset
 
@@ -107,7 +107,7 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
             all_of = places.tocoo()
             p = _at(every, all_of.row, all_of.col)
             probability[first + all_of.row, all_of.data - 1] = p if rule is None else np.where(p > 0, p, np.nan)
-        rows = np.flatnonzero(np.diff(others.indptr))
+        rows = np.flatnonzero((np.diff(others.indptr) > 0) & (ranking.labels[first:end, 0] >= 0))  # and not of_known()
         if rows.size:
             depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
             deeper = model.predict_topk(X[first + rows], min(depth, sets.shape[1]))
@@ -234,6 +234,7 @@ class _OfFile(Task):
             X, texts, kept, notes = self._again(model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
+        ranking = ranking if texts is None else of_known(ranking, X)
         if files is not None:
             files[GIVEN] = lambda path: _write_given(path, X, texts)
         decided = decided_of(model.model, X, ranking, progress)
@@ -276,9 +277,8 @@ class _OfFile(Task):
         with warnings_of_data() as notes:
             texts, ids = texts_with_ids(path, self.params["text"], **options)
         X = self._features(texts, model, progress)
-        if (unknown := int(np.count_nonzero(np.diff(X.indptr) == 0))) > 0:
-            have = "text has no word" if unknown == 1 else "texts have no word"
-            notes.append(f"{unknown:,} {have} that the model knows.")
+        if without := int(np.sum(np.diff(X.indptr) == 0)):
+            notes.append(f"The model knows no word of {without:,} of {len(texts):,} texts, so they get no labels.")
         notes[:0] = ["Read as one text per line."] if of_lines else []
         kept = {"beginnings": [visible(text[:BEGINNING]) for text in texts], "ids": ids}
         return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], **kept}, notes
@@ -306,7 +306,7 @@ def _write_given(path, X, texts):
 class PredictFile(_OfFile):
     """Predict the labels of the rows or texts of a file with the model of a kept run. Inputs: ``run``."""
 
-    kind, folder, needs, version = "predict", "predictions", ("run",), 4
+    kind, folder, needs, version = "predict", "predictions", ("run",), 5
     PARAMETERS = (*_OfFile.PARAMETERS, DECISION)
 
     def model(self, progress):
@@ -328,7 +328,7 @@ class PredictFile(_OfFile):
 class PredictFileOpened(_OfFile):
     """Predict the labels of the rows of a file with a model that was opened from a file."""
 
-    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 4
+    kind, folder, needs, version = "predict_opened", "opened-predictions", ("packed",), 5
 
     def dataset_name(self):
         try:
