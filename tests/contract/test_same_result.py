@@ -138,7 +138,7 @@ def test_the_ranking_is_that_of_the_largest_probabilities(case):
     assert found["labels"].shape == found["scores"].shape == (case.problem()[0].shape[0], k)
     probabilities = found["probabilities"]
     assert probabilities.dtype == np.float32 and ((probabilities >= 0) & (probabilities <= 1)).all()
-    assert np.array_equal(found["predicted"], probabilities >= 0.5)
+    assert np.array_equal(found["predicted"], probabilities >= fitted(case).threshold_)
 
 
 @every_model

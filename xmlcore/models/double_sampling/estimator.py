@@ -128,7 +128,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
     has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
 
     ``predict`` without a threshold or a rule returns the best candidate of each row when each training row had one
-    class, else the class, if any, that has at least half of the shares.
+    class, else those with at least half of an equal share: 0.5 divided by the mean number of classes of a training row.
 
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
@@ -331,6 +331,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         self.ranker_ = ClassRanker(index, more, tree, has_tree_feature, self.weights_)
         self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
         self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])
+        self.threshold_ = 0.5 * values["n_rows"] / max(1, int(classes.class_size.sum()))  # half of an equal share
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
 
     @property
@@ -359,3 +360,4 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     def _restore(self, values, arrays):
         self._set_fitted(*saving.restored(values, arrays))
+        self.threshold_ = type(self).threshold_  # of models that were saved without one
