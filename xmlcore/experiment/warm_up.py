@@ -12,6 +12,7 @@ from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
 from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
 from xmlcore.models.compiling import COMPILING, compile_lock
+from xmlcore.models.plt.warming import TOGETHER
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.selection import BRDT, FALS
 
@@ -64,10 +65,11 @@ def pieces() -> list[Piece]:
         Piece("PLT-search", "searching label trees", label_tree["PLT-search"]),
         Piece("PLT-training", "training label trees", label_tree["PLT-training"]),
         Piece("measures", "measures", metrics.warm_up),
-        Piece("DoubleSampling", "double sampling", of(DoubleSampling())),
         Piece("explanations", "explanations", _explain),
+        Piece("DoubleSampling", "double sampling", of(DoubleSampling())),
         Piece("FALS", "feature selection", _select),
         Piece("LdSM", "decision trees", of(LdSM())),
+        Piece("PLT-together", "searching many rows together", label_tree["PLT-together"]),
         Piece("noise", "noise and other explanations", _perturb),
         Piece("reading", "reading files", datasets.warm_up),
         Piece("OneVsRest", "baselines", of(OneVsRest(C=1.0, normalize="l2"))),
@@ -90,7 +92,7 @@ def _ensembles():
 
 
 def _toy():
-    base.warm_up(PLT())  # another process may be compiling it
+    base.warm_up(PLT(), (TOGETHER,))  # another process may be compiling it
     X = np.random.default_rng(0).random((12, 6)).astype(np.float32)
     Y = [[row % 4] for row in range(12)]
     return X, Y, PLT(tol=1.0).fit(X, Y)
@@ -112,7 +114,7 @@ def _perturb():
     """Use the kernels of noise and attacks, and of explanations of other models."""
     X, Y, model = _toy()
     for other in (OneVsRest(), LdSM()):
-        base.warm_up(other)
+        base.warm_up(other, (TOGETHER,))
     for kind, options in (("gaussian", {}), ("words", {"reference": X}), ("pgd", {"n_steps": 1})):
         robustness.evaluate(model, X, Y, (0.1,), (1,), n_repeats=1, perturbation=kind, options=options, Y_train=Y)
     robustness.perturbation("gaussian", 0.1, support="nonzero").apply(X)

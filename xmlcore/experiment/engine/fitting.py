@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.jobs.memory import Usage
 from xmlcore.models.base import warm_up
+from xmlcore.models.plt.warming import unneeded
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.validation import check_known
 
@@ -32,10 +33,10 @@ def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelMo
     return AdversarialTraining(made, **noise, random_state=params.get("random_state", 0))
 
 
-def compile_kernels(unfitted) -> float:
-    """Compile the kernels that an estimator uses, or load them from disk; return the seconds that this took."""
+def compile_kernels(unfitted, X=None) -> float:
+    """Compile the kernels that an estimator uses for rows, or load them; return the seconds that this took."""
     start = time.perf_counter()
-    warm_up(getattr(unfitted, "model", unfitted))
+    warm_up(getattr(unfitted, "model", unfitted), () if X is None else unneeded(X))
     return time.perf_counter() - start
 
 

@@ -219,7 +219,7 @@ def run_and_model(
     check_dataset(dataset)
     progress(COMPILING, 0.0)
     unfitted = estimator(model, params)
-    with watched(compile_kernels(unfitted)) as training:
+    with watched(compile_kernels(unfitted, dataset.X_train)) as training:
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=part_of(progress, 0.0, FITTING))
     return _measured(dataset, model, params, k, unfitted, training, part_of(progress, FITTING, 1.0))
 

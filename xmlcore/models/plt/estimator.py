@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
-from xmlcore.models.base import toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.label_tree import LabelTree
@@ -36,7 +35,7 @@ from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
@@ -349,11 +348,6 @@ class PLT(LinearModel):
 
     def _warm_up_pieces(self):
         return pieces_of(self)
-
-    def _warm_up_predict(self):
-        super()._warm_up_predict()
-        search, X = self._search, toy_rows()
-        search.run_rare_kernels(search.take(csr_parts(check_features(X)), (0, len(X))), len(X))
 
     def _state(self):
         return self._values() | {"n_labels": self.n_labels_, "n_trees": len(self.fitted_)}, arrays_of(self)

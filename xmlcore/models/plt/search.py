@@ -163,9 +163,3 @@ class TreeSearch:
             score_labels(arrays, self.loss, leaf_of_label, x, rows, ptr, labels, out)
             total += np.exp(out)
         return total / len(self.trees)
-
-    def run_rare_kernels(self, x, n_rows: int) -> None:
-        """Run, on a few rows, the kernels that only large models use, so that they are compiled."""
-        labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
-        gains, rows = self.gains(np.ones(self.n_labels))[0], np.arange(n_rows)
-        search_together(self.trees[0], gains, self.loss, x, rows, 0, TOGETHER_PAIRS, labels, scores)

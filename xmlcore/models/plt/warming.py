@@ -1,32 +1,46 @@
-"""The kernels of label trees in two pieces, which two processes can compile at the same time."""
+"""The kernels of label trees in pieces, which several processes can compile at the same time."""
 
 import numpy as np
 
 from xmlcore._kernels.plt_index import EVERY
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import read_only
+from xmlcore.models.base import toy_rows
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.plt.search import DENSE
 from xmlcore.models.plt.shapes import trees_asked_for
 
 TRAINING = "PLT-training"
 SEARCH = "PLT-search"
+TOGETHER = "PLT-together"  # the search of many rows at once: of dense rows, and in large models
 
 
 def pieces_of(model) -> dict:
-    """Return functions that compile the training and the search of a PLT, by name; see ``base.warm_up_pieces``."""
+    """Return functions that compile the training and the searches of a PLT, by name; see ``base.warm_up_pieces``."""
     trained, searched = (type(model)(**model.get_params(deep=False) | model._warm_up_params()) for _ in range(2))
 
     def search():
         """Search trees that are not trained, so that no kernel of the training is needed."""
+        untrained()._warm_up_predict()
+
+    def together():
+        untrained().predict_topk(toy_rows(), k=2, weights=np.ones(8))  # dense rows, and enough of them
+
+    def untrained():
         tree, arrays = _untrained_tree()
         count = trees_asked_for(searched.get_params(deep=False))
         columns, settings = np.arange(6, dtype=np.int32), {"loss": "logistic", "normalize": UNIT}
         searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, settings)
         searched._protect()
-        searched._warm_up_predict()
+        return searched
 
-    return {TRAINING: trained._warm_up_fit, SEARCH: search}
+    return {TRAINING: trained._warm_up_fit, SEARCH: search, TOGETHER: together}
+
+
+def unneeded(X) -> tuple[str, ...]:
+    """Return the pieces that trees which learn from the rows X hardly need, as these are few and sparse."""
+    return (TOGETHER,) if X.nnz < min(1 << 20, DENSE / 4 * X.shape[0] * X.shape[1]) else ()
 
 
 def _untrained_tree() -> tuple[LabelTree, TreeArrays]:
