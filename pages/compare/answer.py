@@ -42,6 +42,9 @@ def sentence(lines, choice, compared) -> None:
     text = found.text(choice.measure, among, "**{}**", format.plain)
     help = run_names.footnote([*found.names, found.second]) or None
     st.markdown(f"On **{format.plain(told['dataset'].iloc[0])}**, {text}", help=help)
+    used = workspace.get("known").get(choice.used)
+    if used is not None and choice.used not in {*lines["fingerprint"]}:
+        st.caption(f"Results on other data: none in the table is on **{format.plain(used['name'])}**, which is in use.")
 
 
 def _tests(lines, choice, compared):

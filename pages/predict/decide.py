@@ -245,8 +245,8 @@ def _show_changed(chosen, rule, is_kept) -> None:
     model = cached.model(chosen.key) if is_kept else chosen.model
     before, after = model.predict(X), rule.decided(chosen.model, X).astype(bool)
     rows = np.flatnonzero(np.diff((before != after).tocsr().indptr))
-    before_it = "without it" if is_kept else "now"
-    st.caption(f"It changes the labels that are predicted {before_it} of {rows.size:,} of {X.shape[0]:,} test rows.")
+    than = "without this decision" if is_kept else "now"
+    st.caption(f"{rows.size:,} of {format.count(X.shape[0], 'test row')} get other labels by it than {than}.")
     if not rows.size:
         return
 

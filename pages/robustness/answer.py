@@ -17,6 +17,7 @@ SIGNIFICANT = (
     "Significant: the same rows are compared unchanged and changed, and p, corrected for all results and levels, is "
     "small. This can be so although bands overlap: each is of one level alone."
 )
+SHARES = {1: "larger", -1: "smaller", 0: "not significant"}
 
 
 class SufferedLoss(NamedTuple):
@@ -83,9 +84,8 @@ def losses(measurements) -> None:
         at = choices.level_text(settings.kind, last)
         columns["from"] = tables.text("Loses from", None, "The lowest level with a significant loss of P@1.")
         columns["lost"] = tables.number("Lost, %", None, "%.1f", f"Share of its own P@1 that is lost at {at}.")
-        columns["more"] = tables.text(
-            "Share lost", None, f"At {at}, significantly larger or smaller than that of {measurements.best}."
-        )
+        best = f"Whether it loses a significantly larger or smaller share at {at} than {measurements.best}."
+        columns["more"] = tables.text("Against the best", None, best)
     tables.show(shown, "robustness.kept", columns, first=tuple(columns), most=480)
 
 
@@ -98,7 +98,7 @@ def compared(measurements) -> pd.DataFrame:
         lines[run] = {
             "from": "" if level is None else choices.level_text(settings.kind, level),
             "lost": 100 * measurements.value(run, "P@k", 1, last, "drop_mean"),
-            "more": {1: "larger", -1: "smaller", 0: ""}[measurements.loses_more(run, last)],
+            "more": "" if run == measurements.best else SHARES[measurements.loses_more(run, last)],
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 

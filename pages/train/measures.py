@@ -172,9 +172,9 @@ def in_words(gap: Worst, noun: str) -> str:
         return f"**Right as probabilities**: {off}."
     low, high = (format.significant(100 * end) for end in (gap.low, gap.high))
     return (
-        f"**{'Overconfident' if gap.predicted > gap.observed else 'Underconfident'}**: of labels predicted with a "
-        f"{noun} of {low} to {high}\u00a0%, **{100 * gap.observed:.0f}\u00a0% are "
-        f"right**. It is {off}."
+        f"**{off.capitalize()}**, most for labels predicted with a {noun} of {low} to {high}\u00a0%: it is "
+        f"{'overconfident' if gap.predicted > gap.observed else 'underconfident'} there, as "
+        f"**{100 * gap.observed:.0f}\u00a0% are right**."
     )
 
 

@@ -76,8 +76,9 @@ def _wrong_pairs(rows, k):
 _OF_COUNTS: dict[str, tuple[str, Callable[..., Any]]] = {
     "P": ("share of the predictions that are right", lambda right, predicted, true: (right, predicted)),
     "R": ("share of the true labels that are predicted", lambda right, predicted, true: (right, true)),
-    "F1": ("harmonic mean of precision and recall", lambda right, predicted, true: (2 * right, true + predicted)),
-}
+    "F1": ("harmonic mean of precision and recall (lists of fewer than k labels have fewer wrong ones)",
+           lambda right, predicted, true: (2 * right, true + predicted)),
+}  # fmt: skip
 AVERAGES = {
     "micro": "over all pairs of a row and a label",
     "macro": "of each label with a test row, then their mean: a rare label counts as much as a frequent one",

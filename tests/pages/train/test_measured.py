@@ -17,8 +17,8 @@ def found(*bins):
 def test_the_worst_bin_has_most_of_the_error():
     sure = found((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
     assert (sure.low, sure.high, sure.observed) == (0.8, 0.9, 0.71) and sure.expected == pytest.approx(0.067, abs=1e-3)
-    assert "Overconfident" in measures.in_words(sure, "score")
-    assert "Underconfident" in measures.in_words(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
+    assert "overconfident there" in measures.in_words(sure, "score")
+    assert "underconfident there" in measures.in_words(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
     assert found((0.4, 0.5, 100, 0.45, 0.46)).expected <= measures.RIGHT
 
 
