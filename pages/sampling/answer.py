@@ -157,15 +157,16 @@ def buckets(view, study, past, names) -> None:
     columns = {"n_classes": "n_labels", "accuracy": "micro R@1", "macro_f1": MACRO_F1}
     bars = frame.join(styles, on="run").rename(columns=columns)
     captions = {
-        "micro R@1": f"Share of the test examples of these labels whose label is predicted first.{beside}",
-        MACRO_F1: f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
+        "accuracy": f"Share of the test examples of these labels whose label is predicted first.{beside}",
+        "macro_f1": f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
     }
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
+        name = columns[measure]
         with place:
             charts.show_figure(
-                figures.buckets_compared(bars, measure),
+                figures.buckets_compared(bars, name, f"{name[:1].upper()}{name[1:]} by label frequency"),
                 frame,
-                f"{view.files}-buckets-{measure.replace(' ', '-')}",
+                f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,
                 key=f"sampling.buckets.{measure}",
             )
