@@ -115,12 +115,10 @@ def test_what_needs_too_much_memory_is_one_line_and_status_2(run, files, packed,
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell closes the streams")
-@pytest.mark.parametrize("closed", [pytest.param("2>&-", marks=pytest.mark.slow), "<&- >&- 2>&-"])
-def test_a_command_runs_with_closed_streams(files, tmp_path, closed):
+def test_a_command_runs_with_closed_streams(files, tmp_path):
     train = f"'{sys.executable}' -m xmlcore train '{files / 'train.txt'}' --quality fast -o '{tmp_path / 'm.zip'}'"
-    done = subprocess.run(["sh", "-c", f"{train} {closed}"], capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(["sh", "-c", f"{train} <&- >&- 2>&-"], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0 and xmlcore.load_model(tmp_path / "m.zip").size()["n_weights"] > 0
-    assert ("Written to" in done.stdout) == (">&-" not in closed.split())
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

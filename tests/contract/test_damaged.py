@@ -88,37 +88,41 @@ def fitted(name):
     return MODELS[name].fit(*problem())
 
 
-def _pairs(table):
-    return [pytest.param(name, harm, id=f"{name}: {harm}") for name, harms in table.items() for harm in harms]
+def is_refused(folder):
+    try:
+        load_model(folder)
+    except ModelFormatError as error:
+        return "model" in str(error)
 
 
-@pytest.mark.parametrize("name, statement", _pairs(ARRAYS))
-def test_arrays_that_predictions_could_not_use_are_refused(name, statement, tmp_path):
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_that_predictions_could_not_use_are_refused(name, tmp_path):
     folder = fitted(name).save(tmp_path / "model")
     description = json.loads((folder / "params.json").read_text())
     description["arrays"] = []  # the file does not say which arrays belong to it
     (folder / "params.json").write_text(json.dumps(description))
     with np.load(folder / "arrays.npz") as stored:
         names = {key.replace(".", "_"): key for key in stored}
-        arrays = {name: stored[key] for name, key in names.items()}
-    with np.errstate(all="ignore"):
-        exec(statement, {"np": np}, arrays)
-    np.savez(folder / "arrays.npz", **{names.get(key, key): array for key, array in arrays.items()})
-    with pytest.raises(ModelFormatError, match="model"):
-        load_model(folder)
+        whole, taken = {name: stored[key] for name, key in names.items()}, []
+    for statement in ARRAYS[name]:
+        arrays = {key: array.copy() for key, array in whole.items()}
+        with np.errstate(all="ignore"):
+            exec(statement, {"np": np}, arrays)
+        np.savez(folder / "arrays.npz", **{names.get(key, key): array for key, array in arrays.items()})
+        taken += [] if is_refused(folder) else [statement]
+    assert not taken
 
 
-@pytest.mark.parametrize("name, harm", _pairs(VALUES))
-def test_values_that_cannot_be_are_refused_and_take_no_memory(name, harm, tmp_path):
+@pytest.mark.parametrize("name", VALUES)
+def test_values_that_cannot_be_are_refused_and_take_no_memory(name, tmp_path):
     folder = fitted(name).save(tmp_path / "model")
-    description = json.loads((folder / "params.json").read_text())
-    description["values"][harm[0]] = harm[1]
-    (folder / "params.json").write_text(json.dumps(description))
+    whole, taken = json.loads((folder / "params.json").read_text()), []
     tracemalloc.start()
     try:
-        with pytest.raises(ModelFormatError, match="model"):
-            load_model(folder)
-        assert tracemalloc.get_traced_memory()[1] < 20e6
+        for at, value in VALUES[name]:
+            (folder / "params.json").write_text(json.dumps(whole | {"values": whole["values"] | {at: value}}))
+            taken += [] if is_refused(folder) else [(at, value)]
+        assert not taken and tracemalloc.get_traced_memory()[1] < 20e6
     finally:
         tracemalloc.stop()
 

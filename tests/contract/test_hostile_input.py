@@ -181,11 +181,11 @@ def test_rows_without_labels_are_left_out_and_counted(case):
 
 @case_of_rows
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("value", [1e20, 3e38, 1e-44])
-def test_one_huge_or_tiny_value_gives_finite_results(case, value):
-    X = with_value(value)
-    for name, array in results(case.make().fit(X, problem()[1]), X).items():
-        assert array.dtype.kind != "f" or np.isfinite(array).all(), name
+def test_one_huge_or_tiny_value_gives_finite_results(case):
+    for value in (3e38, 1e-44):
+        X = with_value(value)
+        for name, array in results(case.make().fit(X, problem()[1]), X).items():
+            assert array.dtype.kind != "f" or np.isfinite(array).all(), (name, value)
 
 
 @each_of_rows

@@ -185,7 +185,7 @@ FORESTS = [RandomForestSelection(per_label=each, n_estimators=20, max_depth=2, n
 
 @pytest.mark.parametrize(
     ("estimator", "n_features", "n_labels"),
-    [*((each, 200_000, 3) for each in (*MANY, *FORESTS)), *((each, 20, 1_000) for each in MANY)],
+    [*((each, 40_000, 3) for each in (*MANY, *FORESTS)), *((each, 20, 300) for each in MANY)],
     ids=repr,
 )
 def test_a_fit_takes_the_memory_that_it_asks_for(estimator, n_features, n_labels, monkeypatch):

@@ -18,9 +18,9 @@ from xmlcore.selection.fals import training
 def test_threads_do_not_change_the_selection_and_a_seed_does(params, monkeypatch):
     X, Y = problem()
     monkeypatch.setattr(training, "SLICE_WORK", 100.0)
-    first = FALS(4, n_epochs=3, random_state=3, n_jobs=1, **params).fit(X, Y)
-    again = FALS(4, n_epochs=3, random_state=3, n_jobs=3, **params).fit(X, Y)
-    other = FALS(4, n_epochs=3, random_state=4, n_jobs=3, **params).fit(X, Y)
+    first = FALS(4, n_epochs=2, random_state=3, n_jobs=1, **params).fit(X, Y)
+    again = FALS(4, n_epochs=2, random_state=3, n_jobs=3, **params).fit(X, Y)
+    other = FALS(4, n_epochs=1, random_state=4, n_jobs=1, **params).fit(X, Y)
     np.testing.assert_array_equal(first.scores_, again.scores_)
     np.testing.assert_array_equal(first.selected_, again.selected_)
     assert (first.scores_ != other.scores_).any()
