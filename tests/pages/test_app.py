@@ -72,21 +72,6 @@ def test_a_page_without_a_result_has_an_example_and_a_button(ready):
         assert sum(button.proto.type == "primary" for button in page.at.main.button) == 1, name
 
 
-@pytest.mark.slow  # test_first_results.py and test_states.py have most of it
-@pytest.mark.sections("all")
-def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
-    page = session().until(lambda s: "Labels per row" in s.metrics())
-    trained(page)
-    page.go("train").at.selectbox(key="train.model").select("LdSM")
-    page.run().press("train.LdSM.submit").until(lambda s: "LdSM ranks" in s.text().replace("**", ""))
-    before = len(server.jobs())
-    for name in ("data", "train", "predict", "explain", "robustness", "trees", "features", "sampling"):
-        page.go(name)
-    assert len(server.jobs()) == before
-    page.set("preferences.automatic", True).go("trees")
-    assert len(server.jobs()) > before
-
-
 def job(elapsed, done=0.0, spent=None, phase="Training nodes of trees", **phases):
     spent = elapsed if spent is None else spent
     return SimpleNamespace(elapsed=elapsed, fraction=done, phase=phase, phases={**phases, phase: spent})

@@ -3,41 +3,26 @@
 import pytest
 
 from tests.pages.conftest import Session
-from tests.pages.making import damage, estimate, fields_of, figure, select, train, written
+from tests.pages.making import damage, fields_of, figure, train, written
 from tests.pages.test_states import MEASURED
 from xmlcore import experiment, store
 
 pytestmark = pytest.mark.sections()
-FEW = {"n_epochs": 3, "n_features": 4}
 
 
-@pytest.fixture(autouse=True)
-def no_comparison(monkeypatch):
-    """Selections are compared only when a button is pressed."""
-    estimate(monkeypatch, "compare_selections", 100.0)
-
-
-def drawn(title):
-    return lambda page: figure(page, title) is not None
-
-
-@pytest.mark.parametrize("name", ["explain", "features"])
-@pytest.mark.sections("Whole model", "Other seeds")
-def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server, name):
-    kind, model, _, title = MEASURED.get(name, ("selection_stability", None, None, "Agreement between seeds"))
-    if model:
-        train(ready, model)
-    else:
-        select(ready, **FEW)
-    is_drawn, folder = drawn(title), experiment.KINDS[kind].folder
-    page = ready.go(name).until(is_drawn)
+@pytest.mark.sections("Whole model")
+def test_a_measurement_is_made_once_and_again_when_it_is_damaged(ready, server):
+    kind, model, _, title = MEASURED["explain"]
+    train(ready, model)
+    is_drawn, folder = (lambda page: figure(page, title) is not None), experiment.KINDS[kind].folder
+    page = ready.go("explain").until(is_drawn)
     for job in server.jobs():
         job.wait(60)
     before, key = len(server.jobs()), store.entries(folder)[0]["key"]
-    page.go("jobs").go(name)
+    page.go("jobs").go("explain")
     assert len(server.jobs()) == before
     damage(folder, key)
-    page.go("jobs").go(name).until(lambda s: is_drawn(s) and store.exists(folder, key))
+    page.go("jobs").go("explain").until(lambda s: is_drawn(s) and store.exists(folder, key))
     store.check(folder, key)
     assert not page.at.error
 

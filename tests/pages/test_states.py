@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 from pages.shared import addresses
-from tests.pages.conftest import Session
 from tests.pages.making import (
-    damage,
     estimate,
     failures,
     fields_of,
     figure,
     numbers,
-    predictions,
     said_plainly,
     select,
     show,
@@ -23,7 +20,7 @@ from tests.pages.making import (
     use,
     word_data,
 )
-from xmlcore import experiment, store
+from xmlcore import experiment
 from xmlcore.datasets import Dataset
 
 FORMS = "all"
@@ -101,7 +98,6 @@ DATA = {
     "huge values": lambda: valued(lambda X: 1e30 * X),
     "training rows without labels": unlabelled,
 }
-QUICK = ("two rows in all",)
 LIKE_OTHERS = ("one training row", "one test row", "four rows in all", "one feature", "tiny values", "huge values")
 
 
@@ -118,10 +114,7 @@ LONG_WALK = [pytest.mark.slow, pytest.mark.long]
 @pytest.mark.parametrize("models", ["one model", pytest.param("all models", marks=LONG_WALK)])
 @pytest.mark.parametrize(
     "state",
-    [
-        pytest.param(state, marks=[] if state in QUICK else LONG_WALK if state in LIKE_OTHERS else [pytest.mark.slow])
-        for state in DATA
-    ],
+    [pytest.param(state, marks=LONG_WALK if state in LIKE_OTHERS else [pytest.mark.slow]) for state in DATA],
 )
 def test_a_strange_data_set_with_results(ready, server, state, models):
     data, turn = DATA[state](), list(DATA).index(state)
@@ -152,35 +145,6 @@ def test_no_measure_is_offered_of_more_labels_than_there_are(ready, name, key):
     page = ready.go(name).until(lambda s: any(box.key == key for box in s.at.selectbox))
     assert {option[-1] for option in page.at.selectbox(key=key).options} == {"1", "3"}
     assert name != "train" or "P@3" in page.metrics() and "P@5" not in page.metrics()
-
-
-def two_results(page):
-    train(page)
-    select(page, "ChiSquared", n_features=2)
-    compare_with_one_seed(page)
-
-
-def data_set_gone(page):
-    two_results(page)
-    store.delete("datasets", word_data().fingerprint)
-
-
-def looking_only(page):
-    two_results(page)
-    return Session(page.look_only())
-
-
-WORKSPACES = {
-    "only predictions, which are damaged": lambda page: damage("runs", predictions(page)),
-    "a read-only link": looking_only,
-    "a data set that is gone": data_set_gone,
-}
-
-
-@pytest.mark.slow  # the tests of the door have most of it
-@pytest.mark.parametrize("state", WORKSPACES)
-def test_a_strange_workspace(ready, server, state):
-    open_all(WORKSPACES[state](ready) or ready, server)
 
 
 def drawn(session, title):

@@ -307,7 +307,7 @@ def test_unreadable_results_are_named_with_the_reason(ready, words):
 
 @pytest.mark.usefixtures("first_figures")
 def test_only_the_best_or_ticked_results_are_read(ready, words, monkeypatch):
-    page = listed(ready, make(60, words, seeds=1), words)
+    page = listed(ready, make(16, words, seeds=1), words)
     said = "The 4 best in P@1"
     assert said in page.text() and len(called(page)) == 4
     page = ticked(page, list(called(page))[:2])
@@ -315,7 +315,7 @@ def test_only_the_best_or_ticked_results_are_read(ready, words, monkeypatch):
     read, real = set(), cached.run
     monkeypatch.setattr(cached, "run", lambda key: read.add(key) or real(key))
     page = ticked(page, list(records(page)))
-    assert "12 side by side on words" in page.text() and "Showing 12 of 60 lines" in page.text()
+    assert "12 side by side on words" in page.text() and "Showing 12 of 16 lines" in page.text()
     assert len(read) <= 14
 
 

@@ -234,37 +234,6 @@ def test_another_model_predicts_the_row_of_the_file_in_view(page, key):
     assert first_of(page.set("predict.model", key))[1] == f"row {row} of new rows.txt", "kept for both"
 
 
-@pytest.mark.slow  # the next test, and tests of the task, have most of it
-@pytest.mark.sections("Decide")
-def test_a_promise_is_kept_and_predicts_a_file(page, key, model):
-    page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
-    found = experiment.task("decide", {"run": key}).load()
-    decide_by(page, "A promised").set("predict.decide.promised", 99.9)
-    assert "This cannot be promised" in page.text() and "this decision" not in drawn_names(page)
-    assert figure(page, "Precision–recall curve")["data"][-1]["marker"]["symbol"] == "circle-open"  # as ever
-    assert not any(button.key == "predict.decide.keep" for button in page.at.button)
-    level = next(level for level in range(99, 0, -1) if found.promised(level / 100))
-    page.set("predict.decide.promised", float(level))
-    line, rule = found.line(f"promise {level / 100}"), found.rule(f"promise {level / 100}")
-    sets, Y = model.predict(word_data().X_test).toarray(), word_data().Y_test.toarray()
-    now = ((sets & (Y > 0)).sum(axis=1) / Y.sum(axis=1)).mean()
-    held_out = line["held-out recall of rows"]
-    told = pytest.approx([100 * line["recall of rows"], 100 * now, 100 * held_out])
-    assert (
-        outcome(page).loc["Recall, mean over rows, %", ["test", "other", "held_out"]].tolist() == told
-        and held_out > level / 100
-    )
-    x = word_data().X_test[[page.at.number_input(key="predict.row").value]]
-    n = rule.decided(model, x).nnz
-    assert ("in short:" in page.text()) == (n > 5 and model.trees_[0].depth.max() > 1)
-    page.press("predict.decide.keep")
-    assert f"recall is at least {level / 100}, with a risk" in page.text()
-    content = xmlc(word_data(), "test")
-    upload(page, "predict.file", "new rows.txt", content)
-    page.until(lambda s: "of new rows.txt" in s.text())
-    assert predicted(page) == named(rule.decided(model, datasets.read_matrix(content)[0]).tocsr())
-
-
 @pytest.mark.sections("Decide")
 def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsys):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
@@ -435,10 +404,6 @@ def test_a_model_that_ranks_fewer_labels_says_so(ready, key):
 def outcome(page):
     """The table of what a decision gives."""
     return page.frame("measure", "test").set_index("measure")
-
-
-def drawn_names(page):
-    return [part["name"] for part in figure(page, "Precision–recall curve")["data"]]
 
 
 def drawn(page):

@@ -180,28 +180,6 @@ def test_measured_values_hold_the_runs_own_result(measured, key):
     assert swept(measured, "π")[0] == [1, 2]
 
 
-@pytest.mark.slow  # the test of earlier trainings has most of it
-def test_values_that_are_typed_outlive_a_page_switch(measured, key):
-    short = key[:8]
-    measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")
-    measured.at.text_input(key=f"sampling.kappa {short}").set_value("4")
-    measured.at.text_input(key=f"sampling.examples {short}").set_value("0.25")
-
-    def there(page):
-        return everything(page) and swept(page, "κ")[0] == [4, 10]
-
-    measured.set(f"sampling.repeats {short}", 2).until(there)
-    assert line(measured, "Gain from more candidates", "micro R@1")[0] == [3, 7, 10]
-    assert swept(measured, "π")[0] == [0.25, 2]
-    again = measured.go("data").go("sampling")
-    assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
-    shown = set(titles(measured))
-    measured.at.text_input(key=f"sampling.kappa {short}").set_value("1, many")
-    said = " ".join(error.value for error in measured.set(f"sampling.candidates {short}", "31").at.error)
-    assert "“many” is not a number" in said and "cannot be 31" in said
-    assert set(titles(measured)) == shown and "Recall of 10 candidates" in measured.metrics()
-
-
 def by_bucket(ranking):
     data = tailed_data()
     buckets = label_buckets(np.bincount(data.Y_train.indices, minlength=data.n_labels))

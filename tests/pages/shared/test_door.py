@@ -5,8 +5,6 @@ import types
 import pytest
 
 from pages.shared import cached, door
-from pages.shared.workspaces import workspace
-from tests.pages.conftest import Session
 from tests.pages.making import damage, figure, predictions, select, train, use, word_data
 from tests.pages.test_later_version import CHANGES, SAID, later
 from xmlcore import DoubleSampling, store
@@ -120,18 +118,10 @@ def test_without_a_label_in_the_test_rows_no_measure_is_shown(ready, server):
         assert {*page.metrics()} <= {"Training", "Prediction", "Model in memory"}, name
 
 
-def test_a_link_for_looking_only_has_no_form(ready):
-    train(ready)
-    page = Session(ready.look_only())
-    said = page.go("train").text()
-    assert said.count(workspace.READ_ONLY) == 1 and not any("submit" in (b.key or "") for b in page.at.button)
-
-
-@pytest.mark.parametrize(("name", "model"), [("trees", "LdSM"), ("sampling", "DoubleSampling")])
-def test_the_result_chosen_on_one_page_is_shown_on_train(ready, name, model):
-    older, newer = train(ready, model), train(ready, model, random_state=2)
-    assert ready.go(name).at.selectbox(key=f"{name}.run").value == newer
-    assert ready.set(f"{name}.run", older).go("train").at.selectbox(key="train.shown").value == older
+def test_the_result_chosen_on_one_page_is_shown_on_train(ready):
+    older, newer = train(ready, "DoubleSampling"), train(ready, "DoubleSampling", random_state=2)
+    assert ready.go("sampling").at.selectbox(key="sampling.run").value == newer
+    assert ready.set("sampling.run", older).go("train").at.selectbox(key="train.shown").value == older
 
 
 def test_ready_has_the_facts_of_the_result_shown():

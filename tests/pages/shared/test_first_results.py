@@ -4,22 +4,15 @@ import time
 
 import pytest
 
-from pages.shared import first_results
 from pages.shared.operator import limits
 from pages.shared.process import job_queue
 from tests.pages.making import estimate, fields_of, titles, train, use, word_data, written
 from tests.pages.small import small_data
 
-PRESSED = ("Measure", "Train ", "Select features")  # how the labels begin of buttons on a page without a result
-
 
 @pytest.fixture(autouse=True)
 def on(monkeypatch):
     monkeypatch.setenv(limits.FIRST, "on")
-
-
-def is_complete(session):
-    return len(written(session)["unasked"]) == first_results.COUNT and not written(session)["jobs"]
 
 
 def unasked(server):
@@ -33,24 +26,6 @@ def trains(session, server, held, monkeypatch):
     page = session().until(lambda s: unasked(server) and unasked(server)[0].state == "running")
     assert [job.title for job in unasked(server)] == ["Training PLT on api-docs"]
     return page
-
-
-@pytest.mark.slow  # the other tests look at each part of it
-def test_a_first_visit_shows_a_result_on_every_page(session, server, first_figures):
-    page = session().until(is_complete, 300)
-    assert "New here?" in page.text(), "nobody has trained a model"
-    assert "Done:" not in page.text()
-    for name in ("train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling"):
-        page.go(name)
-        offered = [b.label for b in page.at.main.button if b.label.startswith(PRESSED)]
-        assert titles(page) and not [title for title in titles(page) if title.startswith("Example")], name
-        assert "in this workspace yet" not in page.text() and offered == [], name
-    assert "PLT ranks" in page.go("train").text().replace("**", ""), "the others do not take the place of the first"
-    assert "Features that decide most" in titles(page.go("explain").walk(section="Whole model"))
-    made = unasked(server)
-    assert len(made) == first_results.COUNT and {job.state for job in made} == {"done"}
-    other = session().until(is_complete)
-    assert unasked(server) == made and written(other)["runs"] and other.token != page.token, "workspaces share them"
 
 
 def test_pages_show_how_far_first_results_are_and_no_example(trains, held):

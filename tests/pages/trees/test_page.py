@@ -66,23 +66,6 @@ def test_the_answer_and_the_drawing_have_what_the_tree_has(page, model):
     assert drawing(page.set("trees.levels", 1))[1] == [0, 1, 2]
 
 
-@pytest.mark.slow  # the test of its answer and drawing has most of it
-@pytest.mark.sections("One tree", "Depth and objective J", "All nodes")
-def test_another_tree_is_drawn_and_kept_after_a_reload(page, model, session):
-    page.at.number_input(key="trees.tree").set_value(2)
-    page.set("trees.scope", "one").run()
-    assert drawing(page)[0].startswith("Tree 2 below") and "Depth of the leaves, tree 2" in titles(page)
-    assert len(page.frame("node", "parent", "below")) == model.trees_[1].parent.size
-    page.set("trees.tree", 3)
-    page.at.selectbox(key="trees.color").set_value("objective")
-    page.at.number_input(key="trees.levels").set_value(2)
-    said = drawing(page.set("trees.part", "balance"))
-    for again in (page.go("data").go("trees"), session(page.token, page.view).go("trees")):
-        assert drawing(again) == said and said[0].startswith("Tree 3")
-        assert again.at.selectbox(key="trees.color").value == "objective"
-        assert again.at.radio(key="trees.part").value == "balance"
-
-
 def test_a_node_and_a_leaf_are_looked_at_by_their_numbers(page, model):
     tree = model.trees_[0]
     inner = int(tree.children[0].max() if tree.children[tree.children[0].max(), 0] >= 0 else tree.children[0].min())
