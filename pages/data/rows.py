@@ -45,7 +45,8 @@ def show(data, fingerprint) -> None:
                 "row": tables.number("Row", 60, "%d"),
                 "features": tables.number("Features", 70, "%d"),
             },
-            **tables.on_tick(key, listed, lambda row: look(**{part: row})),
+            on_select=lambda: _select_row(part, key, listed),
+            selection_mode="single-row",
             first=("text" if "text" in frame else "name", "labels", "row", "features"),
         )
         counted = format.showing(listed.size, found.size, f"{part} row")
@@ -92,3 +93,8 @@ def _look_at_random_row(fingerprint, part, rows, shown):
     look(**{part: row})
     # A new key makes a new table, without the tick of the old table.
     st.session_state[f"rows.first {fingerprint} {part}"] = row
+
+
+def _select_row(part, key, listed):
+    ticked = st.session_state[key]["selection"]["rows"]
+    look(**{part: listed[ticked[0] if ticked and ticked[0] < listed.size else 0]})
