@@ -240,7 +240,7 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
         frame,
         f"{file}-contributions",
         f"The part that each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number "
-        "beside a name is the feature’s value.",
+        "beside a name is the feature’s value; equal parts stand in the order of the data set’s features.",
         counted="features",
         key=key,
     )
