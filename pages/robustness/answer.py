@@ -85,8 +85,9 @@ def losses(measurements) -> None:
         columns["from"] = tables.text("Loses from", None, "The lowest level with a significant loss of P@1.")
         columns["lost"] = tables.number("Lost, %", None, "%.1f", f"Share of its own P@1 that is lost at {at}.")
         best = f"Whether it loses a significantly larger or smaller share at {at} than {measurements.best}."
-        columns["more"] = tables.text("Against the best", None, best)
-    tables.show(shown, "robustness.kept", columns, first=tuple(columns), most=480)
+        if len(shown) > 1:
+            columns["more"] = tables.text("Against the best", None, best)
+    tables.show(shown[[*columns]], "robustness.kept", columns, first=tuple(columns), most=480)
 
 
 def compared(measurements) -> pd.DataFrame:
