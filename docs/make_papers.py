@@ -9,7 +9,7 @@ FILE = ROOT / "docs" / "papers.md"
 HEAD = """# The four papers
 
 Every table, figure, lemma, theorem and algorithm of the four papers: what it says, what was published, and what was
-found here. The [Papers page](pages/papers.md) of the dashboard has the same list, and repeats it on data of yours.
+found here. The [Papers page](pages/papers.md) of the dashboard has the same list, and repeats it on your data.
 `python docs/make_papers.py` makes this file from `xmlcore.papers.CLAIMS`.
 
 """

@@ -84,7 +84,6 @@ _WORDS = {
     "sampling": _sampled,
     "description": _described,
     "select": lambda kept: [f"selected in {format.duration(kept[''].times['fit_s'])}"],
-    "selection_stability": lambda kept: [f"another seed keeps {format.percent(kept[''].share)} of the features"],
 }
 
 
@@ -112,13 +111,6 @@ def _of_selections(draw, ready, found):
     return draw(frame, FIRST), frame
 
 
-def _seeds(ready, found):
-    result = found[""]
-    names = [ready.data.label_name(j) for j in range(result.labels.shape[1])]
-    frame = pd.DataFrame({"name": names, "jaccard": result.labels[0], "spearman": result.labels[1]})
-    return figures.stability_boxes(frame, result.chance), frame
-
-
 def _trees(draw, ready, found):
     (task,) = repeating.trainings(papers.ldsm.TRAINED, ready.fingerprint).values()
     return draw(cached.model(task.key), ready.data.n_labels)
@@ -129,9 +121,9 @@ def _depths(model, n_labels):
     return figures.leaf_depths(frame, n_labels, model.trees_[0].children.shape[1]), frame
 
 
-def _objective(model, n_labels):
-    frame = frames.objective_by_depth(model.trees_, (model.integrity_weight, model.multiway_weight))
-    return figures.objective_by_depth(frame), frame
+def _objective(draw, make, model, n_labels):
+    frame = make(model.trees_, (model.integrity_weight, model.multiway_weight))
+    return draw(frame), frame
 
 
 def _one(draw, name, ready, found):
@@ -144,11 +136,18 @@ _FIGURES = {
     ("robustness", "prediction_times"): functools.partial(_noise, figures.prediction_times),
     ("train", "measures_compared"): _measures,
     ("train", "leaf_depths"): functools.partial(_trees, _depths),
-    ("train", "objective_by_depth"): functools.partial(_trees, _objective),
+    **{
+        ("train", draw.__name__): functools.partial(_trees, functools.partial(_objective, draw, make))
+        for draw, make in (
+            (figures.objective_by_depth, frames.objective_by_depth),
+            (figures.objective_at_depths, frames.training_by_depth),
+            (figures.lemma_bounds, frames.lemmas_frame),
+        )
+    },
     ("prefixes", "measures_of_prefixes"): functools.partial(_one, figures.measures_of_prefixes, "measures"),
     ("sampling", "sampling_sweep"): functools.partial(_one, figures.sampling_sweep, "sweep"),
     ("sampling", "candidate_curves"): functools.partial(_one, figures.candidate_curves, "candidates"),
     ("compare_selections", "patterns_compared"): functools.partial(_of_selections, figures.patterns_compared),
     ("compare_selections", "score_against_share"): functools.partial(_of_selections, figures.score_against_share),
-    ("selection_stability", "stability_boxes"): _seeds,
+    ("compare_selections", "selections_agree"): functools.partial(_one, figures.selections_agree, "agreement"),
 }

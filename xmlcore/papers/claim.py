@@ -48,7 +48,10 @@ class Claim:
     @property
     def title(self) -> str:
         """Where it stands in the paper, in words."""
-        return ", ".join(self.where)
+        noun, numbers = self.where[0].rpartition(" ")[0], [place.rpartition(" ")[2] for place in self.where]
+        if len(numbers) == 1 or any(place.rpartition(" ")[0] != noun for place in self.where):
+            return ", ".join(self.where)
+        return f"{noun}s {', '.join(numbers[:-1])} and {numbers[-1]}"
 
     def values(self) -> "DataFrame | None":
         """Return all published values, as printed, or None if the paper prints none.

@@ -35,6 +35,6 @@ def test_one_button_trains_and_then_measures_what_is_missing(ready, monkeypatch)
     page.walk(at=f"claim-{NOISE}")
     page.make("papers.train")
     page.make("papers.repeat")
-    says = shown(page).set_index("where").loc["Table 2, Table 4", "here"]
+    says = shown(page).set_index("where").loc["Tables 2 and 4", "here"]
     assert says.count("P@1") == 2 and "at σ = 0.1" in says
     assert "trained on noisy copies, too" in making.plainly(page) and len(page.at.get("plotly_chart")) == 1
