@@ -26,8 +26,8 @@ def text() -> str:
         parts.append("|---|---|---|---|---|---|---|---|\n")
         for claim in (claim for claim in papers.CLAIMS if claim.paper == name):
             values = f" ([all](../xmlcore/papers/values/{claim.table}.csv))" if claim.table else ""
-            repeat = "–" if claim.repeat is None else f"`{claim.repeat.kind}`" + _models(claim.repeat)
-            figure = f"`{claim.figure}`, " * bool(claim.figure) + f"[{claim.page}](pages/{claim.page.lower()}.md)"
+            repeat = "–" if claim.repeat is None else claim.repeat.kind + _models(claim.repeat)
+            figure = f"{claim.figure}, " * bool(claim.figure) + f"[{claim.page}](pages/{claim.page.lower()}.md)"
             cells = (claim.title, claim.says, claim.published + values, claim.verdict, claim.reason)
             cells = (
                 *(cell.strip().replace("|", "\\|") or "–" for cell in cells),

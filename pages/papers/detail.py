@@ -35,9 +35,9 @@ def _repeat(ready, claim) -> None:
         return
     name, trained = format.bold(ready.name), repeating.trainings(claim.repeat, ready.fingerprint)
     found = tasks.ready_all(trained, button="Train", key="papers.train", of="model") if trained else {}
-    if claim.repeat.kind != repeating.TRAIN and len(found) == len(trained):
-        asked = repeating.repetitions(claim.repeat, ready.fingerprint)
-        found = tasks.ready_all(asked, button="Repeat it on this data set", key="papers.repeat", of="measurement")
+    if claim.repeat.kind != repeating.TRAIN:
+        asked = repeating.repetitions(claim.repeat, ready.fingerprint) if len(found) == len(trained) else {}
+        found = tasks.ready_all(asked, button="Repeat", key="papers.repeat", of="measurement")
     if not found:
         st.caption(f"Not repeated on {name} yet.")
         return

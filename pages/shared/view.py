@@ -132,8 +132,8 @@ def keep() -> None:
 def _in_use(view) -> View:
     """Return a view with the data set and the result that the workspace has in use."""
     fingerprint = workspace.get("dataset")
-    if fingerprint is None:  # a model from a file predicts also then
-        return View(file=view.file, given=view.given)
+    if fingerprint is None:  # a model from a file predicts also then, papers stay
+        return View(file=view.file, given=view.given, claim=view.claim)
     data = "" if dataset_list.is_default(workspace.get("known").get(fingerprint, {})) else fingerprint[:DIGITS]
     return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:DIGITS])
 
