@@ -75,15 +75,15 @@ PARAMETERS = (
         "n_attempts", "Attempts at a split",
         "How often a split is tried at most while it is degenerate: a child gets all rows, or none. Each further "
         "attempt has half the weight of class integrity. This can matter much if there are few labels: with 5, P@1 on "
-        "held-out rows of tmc2007-500 rises from 70 to 82. The paper and its authors' program try once; the paper keeps "
-        "such splits, which brings 80 there.",
+        "held-out rows of tmc2007-500 rises from 70 to 82. The paper and its authors' program try once; the paper "
+        "keeps such splits, which brings 80 there.",
         "int", 5, minimum=1, maximum=MOST_ATTEMPTS,
     ),
     Parameter(
         "degenerate_splits", "Degenerate splits",
         "undo: if the last attempt at a split is degenerate, too, the node stays a leaf, as in the authors' program. "
         "keep: the split is made, as in the paper, and a child with all rows is split again, from other random "
-        "weights, until the tree has its largest number of nodes. With one attempt, training takes 1 to 36 times as long.",
+        "weights, until the tree has its largest number of nodes: with one attempt, in 1 to 36 times the time.",
         "choice", "undo", options=("undo", "keep"), option_names=("undone", "kept (as published)"),
     ),
     Parameter(
