@@ -37,12 +37,14 @@ class DataAnswer(NamedTuple):
     labels: int
     tail: int = 0  # labels
     most: int = 0  # training rows of a tail label
+    unseen: int = 0  # labels without any training row
 
     def sentence(self) -> str:
         sizes = [format.count(getattr(self, f"{noun}s"), noun) for noun in ("row", "feature", "label")]
         tail = f"{format.count(self.tail, 'label')} ({format.percent(self.tail / self.labels)})" if self.tail else ""
         about = f" with a tail of {tail} with at most {format.count(self.most, 'training row')} each" if tail else ""
-        return f"**{format.plain(self.name)}**: {', '.join(sizes)}{about}."
+        unseen = f"; never seen in training: {format.count(self.unseen, 'label')}" if self.unseen else ""
+        return f"**{format.plain(self.name)}**: {', '.join(sizes)}{about}{unseen}."
 
 
 def of(data, name: str) -> DataAnswer:
@@ -51,6 +53,7 @@ def of(data, name: str) -> DataAnswer:
     counts = _training_rows(data)
     if not counts.any() or data.n_train < LEAST:
         return answer
+    answer = answer._replace(unseen=int(np.count_nonzero(counts == 0)))
     tail = counts[label_buckets(counts) == "tail"]
     is_rare = tail.size and tail.min() <= RARE
     return answer._replace(tail=tail.size, most=int(tail.max())) if is_rare else answer

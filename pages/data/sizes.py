@@ -91,7 +91,7 @@ def curve(data, described, fingerprint, name) -> None:
         return
     figure = of_labels(fingerprint, "label_frequency")
     meta = figure.layout.meta
-    text = f"Each point is a label, most frequent first. {MEANING}{_without_rows(figure)}"
+    text = f"Each point is a label, most frequent first. {MEANING}{_without_rows(figure, 'training row')}"
     if meta["shown"] < meta["total"]:
         text += f" Showing {meta['shown']:,} of {meta['total']:,} labels as points; the curve passes through all."
     charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
@@ -103,13 +103,12 @@ def of_labels(fingerprint, function):
     return getattr(figures, function)(cached.description(fingerprint).labels)
 
 
-def _without_rows(figure) -> str:
+def _without_rows(figure, noun="row") -> str:
     without = figure.layout.meta["without_rows"]
-    return f" {format.count(without, 'label')} without a row cannot be drawn." if without else ""
+    return f" {format.count(without, 'label')} without a {noun} cannot be drawn." if without else ""
 
 
 def _balance_cards(summary):
-    n_labels = sum(summary[f"n_labels_{bucket}"] for bucket in ("head", "torso", "tail"))
     numbers = {bucket: summary[f"n_labels_{bucket}"] for bucket in ("head", "tail")}
     rarer = "How many times rarer a label is than the most frequent one, mean over labels. Charte et al. 2015."
     beside = "Whether rare labels occur on the rows of frequent ones, from 0 (never) to 1. Charte et al. 2019."
@@ -117,7 +116,7 @@ def _balance_cards(summary):
     tables.cards(
         [
             *(
-                (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / n_labels))
+                (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / summary["n_labels"]))
                 for bucket, number in numbers.items()
             ),
             ("Mean imbalance (IRLbl)", f"{summary['irlbl_mean']:,.1f}", rarer),

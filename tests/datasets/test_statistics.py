@@ -34,8 +34,8 @@ def test_labels_are_counted_ranked_and_put_in_buckets(dataset):
     assert labels["n_train"].tolist() == [4, 2, 2, 0, 1]
     assert labels["n_test"].tolist() == [1, 0, 0, 1, 0]
     assert labels["rank"].tolist() == [1, 2, 3, 5, 4]
-    # 9 occurrences: label 0 makes 4, below half, so label 1 (up to 6) is head too; 2 goes to 8, past 80 %
-    assert labels["bucket"].tolist() == ["head", "head", "torso", "tail", "tail"]
+    # 9 occurrences: label 0 makes 4, nearest to half of them, labels 1 and 2 up to 8, nearest to 80 %
+    assert labels["bucket"].tolist() == ["head", "torso", "torso", "unseen", "tail"]
     assert labels["name"].tolist()[3] == "label 3"
     np.testing.assert_allclose(labels["inverse_propensity"], inverse_propensity(dataset.Y_train))
 
@@ -57,8 +57,8 @@ def test_the_summary_is_right_and_plain(dataset):
     of_labels = {"label_frequency_mean": 9 / 5, "label_frequency_median": 2.0, "label_frequency_max": 4}
     of_labels |= {"n_labels_never_in_train": 1, "n_labels_never_in_test": 3, "n_labels_only_in_test": 1}
     of_labels |= {"n_labels_never_used": 0, "share_labels_rare": 1.0}
-    buckets = {"n_labels_head": 2, "n_labels_torso": 1, "n_labels_tail": 2, "share_occurrences_head": 6 / 9}
-    buckets |= {"share_occurrences_torso": 2 / 9, "share_occurrences_tail": 1 / 9}
+    buckets = {"n_labels_head": 1, "n_labels_torso": 2, "n_labels_tail": 1, "share_occurrences_head": 4 / 9}
+    buckets |= {"share_occurrences_torso": 4 / 9, "share_occurrences_tail": 1 / 9}
     of_features = {"n_features_never_used": 1, "n_features_never_in_train": 2, "n_features_only_in_test": 1}
     of_sets = {"n_label_sets": 5, "n_label_sets_once": 5, "label_set_max": 1, "tcs": math.log(4 * 5 * 6)}
     of_sets |= {"diversity": 6 / 7}  # with the empty one
@@ -83,18 +83,18 @@ def buckets(counts):
     return describe(Dataset("d", X, Y, X, Y)).labels["bucket"].tolist()
 
 
-def test_a_label_at_a_boundary_belongs_to_the_rarer_side():
-    assert buckets([2, 1, 1]) == ["head", "torso", "torso"]  # label 1 starts at just 50 %
-    assert buckets([2, 2, 1]) == ["head", "head", "tail"]  # label 2 starts at just 80 %
+def test_a_boundary_of_buckets_never_cuts_equal_counts():
     assert buckets([5, 3, 1, 1]) == ["head", "torso", "tail", "tail"]
-    assert buckets([3, 2]) == ["head", "torso"]  # label 0 straddles 50 %
+    assert buckets([4, 2, 2, 1, 1]) == ["head", "torso", "torso", "tail", "tail"]
+    assert buckets([4, 2, 1, 1, 1, 1]) == ["head", "torso", "tail", "tail", "tail", "tail"]  # 60 % is nearer than all
+    assert buckets([2, 2, 2]) == ["head"] * 3
 
 
 def test_data_without_any_label_can_be_described():
     empty = np.zeros((2, 3))
     summary = describe(Dataset("d", empty, empty, empty, empty)).summary
     assert summary["share_occurrences_head"] == summary["n_labels_head"] == summary["n_label_sets"] == 0
-    assert summary["n_labels_tail"] == 3
+    assert summary["n_labels_tail"] == 0 and summary["n_labels_never_in_train"] == 3
 
 
 def test_an_examination_has_what_its_parts_compute():

@@ -8,11 +8,13 @@ from xmlcore.typing import ArrayLike, DataFrame, Labels
 from xmlcore.validation import as_array, check_labels
 
 BUCKETS = ("head", "torso", "tail")  # of labels, by their number of training rows
-HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
-TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
+UNSEEN = "unseen"  # stands in the place of a bucket where a label has no training row
+HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels, as nearly as whole counts allow
+TORSO_SHARE = 0.8  # likewise, to head or torso labels
 MEANING = (
-    f"Head labels are the most frequent ones that together make up {100 * HEAD_SHARE:.0f}\u00a0% of the labels given "
-    f"to training rows, torso labels the next {100 * (TORSO_SHARE - HEAD_SHARE):.0f}\u00a0%, tail labels the rest."
+    f"Head labels are the most frequent ones that together make up about {100 * HEAD_SHARE:.0f}\u00a0% of the labels "
+    f"given to training rows, torso labels about the next {100 * (TORSO_SHARE - HEAD_SHARE):.0f}\u00a0%, tail labels "
+    "the rest. Labels with equally many training rows go together; those without any are unseen, in no bucket."
 )
 
 
@@ -38,16 +40,13 @@ def buckets_of_labels(buckets: ArrayLike, n_labels: int) -> np.ndarray:
 
 
 def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
-    """Return the bucket of each label: head, torso or tail, by its frequency in training."""
-    # A label across a boundary belongs to the more frequent bucket, and a label without training rows to the tail.
-    order = most_frequent_first(train_rows_of_label)
-    occurrences = int(train_rows_of_label.sum())
-    sorted_counts = train_rows_of_label[order]
-    before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
-    bucket_of_label = np.full(train_rows_of_label.size, "tail", dtype=object)
-    bucket_of_label[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
-    bucket_of_label[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
-    return bucket_of_label
+    """Return the bucket of each label: head, torso or tail, by its frequency in training; or ``unseen``."""
+    # Equal counts share a bucket: a boundary is moved to the nearer end of the counts that it would cut apart.
+    counts, place, n_labels = np.unique(-train_rows_of_label, return_inverse=True, return_counts=True)
+    occurrences = -counts * n_labels
+    middle = np.cumsum(occurrences) - occurrences / 2
+    shares = (counts == 0, middle <= HEAD_SHARE * occurrences.sum(), middle <= TORSO_SHARE * occurrences.sum())
+    return np.select(shares, (UNSEEN, *BUCKETS[:2]), BUCKETS[2]).astype(object)[place]
 
 
 def most_frequent_first(train_rows_of_label):

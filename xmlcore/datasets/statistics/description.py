@@ -42,8 +42,8 @@ def describe(dataset: Dataset) -> Description:
     Description
         ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
-        ``inverse_propensity`` (Jain et al. 2016, A and B of ``dataset.propensity``), ``bucket`` (head, torso or tail),
-        ``irlbl`` and ``scumble`` (of all rows, nan for a label without rows; see
+        ``inverse_propensity`` (Jain et al. 2016, A and B of ``dataset.propensity``), ``bucket`` (head, torso or tail;
+        unseen without a training row), ``irlbl`` and ``scumble`` (of all rows, nan for a label without rows; see
         :mod:`xmlcore.datasets.statistics.frequencies`).
 
         ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per

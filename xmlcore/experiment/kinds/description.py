@@ -13,6 +13,7 @@ class DescribeLabels(Task):
     """Describe a data set and each of its labels, see :func:`xmlcore.datasets.describe`. Inputs: ``dataset``."""
 
     kind, folder, result, needs = "description", "descriptions", Description, ("dataset",)
+    version = 2
     doing = "Counting the labels of {dataset}"
 
     @classmethod

@@ -16,7 +16,7 @@ from xmlcore.experiment.kinds.forecasting import forecast
 from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
-from xmlcore.metrics.buckets import BUCKETS
+from xmlcore.metrics.buckets import BUCKETS, UNSEEN
 from xmlcore.parameters import Parameter, filled
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import KS
@@ -25,6 +25,7 @@ from xmlcore.validation import check_dataset
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
 LEAST_ROWS = 10  # smaller samples are left out
+PARTS = (*BUCKETS, UNSEEN)  # of labels: together, all
 FORECAST = 2.0  # the forecast is for so many times the rows of the largest sample
 
 
@@ -98,7 +99,7 @@ def learning_curve(
     _, params, shares, seeds = with_settings(filled(MeasureLearningCurve.PARAMETERS, given, "learning_curve")).values()
     sizes = sizes_of(dataset.n_train, shares)
     bucket, true = _buckets(dataset)
-    gains = np.zeros((len(sizes), len(seeds), dataset.n_test, len(KS), len(BUCKETS)), np.uint8)
+    gains = np.zeros((len(sizes), len(seeds), dataset.n_test, len(KS), len(PARTS)), np.uint8)
     seconds, failed, notes = np.full((len(sizes), len(seeds)), np.nan), set(), []
     whole = sum(sizes) * len(seeds)
     done = 0
@@ -150,22 +151,21 @@ def _trained(dataset, model, params, size, seed, progress):
 
 
 def _buckets(dataset):
-    """Return the bucket of each label, and for each test row its number of true labels in each bucket, (n_test, 3)."""
+    """Return the bucket of each label, and for each test row its number of true labels in each part."""
     labels = describe(dataset).labels.sort_values("label")
-    bucket = labels["bucket"].map({name: at for at, name in enumerate(BUCKETS)}).fillna(len(BUCKETS) - 1)
-    bucket = bucket.to_numpy(int)
-    true = np.zeros((dataset.n_test, len(BUCKETS)))
+    bucket = labels["bucket"].map({name: at for at, name in enumerate(PARTS)}).to_numpy(int)
+    true = np.zeros((dataset.n_test, len(PARTS)))
     rows = np.repeat(np.arange(dataset.n_test), np.diff(dataset.Y_test.indptr))
     np.add.at(true, (rows, bucket[dataset.Y_test.indices]), 1)
     return bucket, true
 
 
 def _found(dataset, ranking, bucket):
-    """Return how many labels of each bucket are right among the first k of each test row, (n_test, len(KS), 3)."""
+    """Return how many labels of each part are right among the first k of each test row, (n_test, len(KS), 4)."""
     hit = metrics.hits(dataset.Y_test, ranking, max(KS))
     of = bucket[np.maximum(ranking.labels[:, : max(KS)], 0)]
     of = np.pad(of, ((0, 0), (0, hit.shape[1] - of.shape[1])))
-    each = hit[:, :, None] & (of[:, :, None] == np.arange(len(BUCKETS)))
+    each = hit[:, :, None] & (of[:, :, None] == np.arange(len(PARTS)))
     return each.cumsum(axis=1)[:, [k - 1 for k in KS]].astype(np.uint8)
 
 
@@ -193,7 +193,7 @@ def _frames(sizes, seeds, seconds, gains, true):
 class MeasureLearningCurve(Task):
     """Train on growing samples of the training rows, and forecast the measures for twice the rows."""
 
-    kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 3
+    kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 4
 
     PARAMETERS = (
         MODEL,

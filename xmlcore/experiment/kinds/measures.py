@@ -63,6 +63,7 @@ class MeasureRun(Task):
     """Take every measure of a kept run. Inputs: ``run``."""
 
     kind, folder, result, needs = "measures", "measures", Measured, ("run",)
+    version = 2
     doing = "Measuring a result on {dataset}"
 
     PARAMETERS = (

@@ -72,7 +72,7 @@ class MeasureRobustness(Task):
     model's own gradient, so only attacks of the same sort can be compared.
     """
 
-    kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 3
+    kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 4
 
     PARAMETERS = (
         Parameter("kind", "Kind", "Of noise or attack.", "choice", REQUIRED, options=tuple(KINDS)),

@@ -249,7 +249,7 @@ def _by_frequency(model, dataset) -> "DataFrame":
 class StudySampling(Task):
     """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates."""
 
-    kind, folder, result, needs, version = "sampling", "sampling", Sampling, ("run",), 2
+    kind, folder, result, needs, version = "sampling", "sampling", Sampling, ("run",), 3
 
     PARAMETERS = (
         Parameter("n_adversarial", "Adversaries", "Wrong classes for each example.", "ints", (), minimum=1),
