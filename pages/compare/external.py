@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.compare import table
 from pages.shared import actions, fields, format, jobs, sending, tasks
 from pages.shared.results import results
 from pages.shared.streamlit_fixes import reconnected
@@ -20,8 +21,8 @@ An **npz** file: a sparse matrix of scores, rows × labels, by `scipy.sparse.sav
 A label is its name, or its id from 0 where no label has that name."""
 
 
-def show() -> None:
-    """Show the form, folded, for the data set in use, and the progress and failures of its uploads."""
+def show(beside=()) -> None:
+    """Show the form, folded, for the data set in use; the result is ticked, with results of keys ``beside`` it."""
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         return
@@ -40,4 +41,11 @@ def show() -> None:
         file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
         if sending.button("Compare them", "compare.external.start", file if name.strip() else None):
             params = {"name": name.strip(), "k": results.K}
-            sending.start(KIND, {"dataset": fingerprint}, params, {"predictions": file}, ROUND)
+            sending.start(
+                KIND,
+                {"dataset": fingerprint},
+                params,
+                {"predictions": file},
+                ROUND,
+                lambda key: table.tick([*beside, key]),
+            )

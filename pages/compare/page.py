@@ -37,7 +37,9 @@ def draw(ready) -> None:
         table.buttons([records[k] for k in ticked], lines, frame, choice)
     with below:
         side.show(compared, lines, choice, pictures)
-    external.show()
+    here = compared.wanted if compared.fingerprint == choice.used else lines[lines["fingerprint"] == choice.used]
+    few = here["keys"].head(side.MOST - 1 if here is compared.wanted else side.FIRST)
+    external.show([key for keys in few for key in keys])
 
 
 ASKED = "Which model is better, on what, at what cost?"
