@@ -27,7 +27,8 @@ class TreeFacts(NamedTuple):
 def of_decision_trees(model) -> TreeFacts:
     sizes, depth = [tree.parent.size for tree in model.trees_], max(int(tree.depth.max()) for tree in model.trees_)
     nodes = f"{min(sizes):,} to {max(sizes):,} nodes" if len({*sizes}) > 1 else format.count(sizes[0], "node")
-    return TreeFacts(format.count(len(sizes), "decision tree"), nodes, depth)
+    each = " each" if len(sizes) > 1 else ""
+    return TreeFacts(format.count(len(sizes), "decision tree"), nodes + each, depth)
 
 
 def of_label_trees(model) -> TreeFacts:

@@ -207,8 +207,9 @@ class DecisionTreeView(one_tree.TreeView):
                 figures.objective_in_training(trace, f"J while node {v:,} was trained"),
                 trace,
                 f"{self.files}-node{v}-training",
-                f"Estimates after each epoch. J = balance − {integrity:g} × class integrity + {multiway:g} × multi-way "
-                "penalty, in label occurrences; parts have their signs and weights. Open marks count where rows went.",
+                "Lines are estimates by the margins after each epoch; open marks count where rows went. "
+                f"J = balance − {integrity:g} × class integrity + {multiway:g} × multi-way penalty, "
+                "in label occurrences; parts have their signs and weights.",
                 key=f"trees.trace.{self.key[:8]}",
             )
 

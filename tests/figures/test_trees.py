@@ -161,7 +161,7 @@ def test_objective_in_training_marks_what_the_split_came_to():
     )
     figure = figures.objective_in_training(frame)
     shown = [trace.name for trace in figure.data if trace.showlegend is not False]
-    assert shown == ["J", "J of the split", "Balance", "Class integrity", "Multi-way"]
+    assert shown == ["J", "open marks: the split", "Balance", "Class integrity", "Multi-way"]
     rings = {t.legendgroup: t.marker.size for t in figure.data if t.mode == "markers"}
     assert rings["J"] > rings["class integrity"], "seen around a part that it equals"
     assert all(list(t.y) == [0.3] for t in figure.data if t.mode == "markers")

@@ -150,7 +150,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
         hover = f"after epoch %{{x}}: {part} %{{y:.3f}}"
         figure.line(during["epoch"], during["value"], _title(part), color, hover, **look)
         ring = {"symbol": f"{mark}-open", "size": size + 8, "color": color, "line": {"width": 2}}
-        name, own = f"{_title(part)} of the split", {"legendgroup": part, "showlegend": part == "J"}
+        name, own = "open marks: the split", {"legendgroup": part, "showlegend": part == "J"}
         figure.points(split["epoch"], split["value"], name, ring, f"the split: {part} %{{y:.3f}}", **own)
     return figure.checked({"title_text": "Epoch", **whole_axis(frame["epoch"])}, "J and its parts", showlegend=True)
 
