@@ -259,3 +259,5 @@ def _show_changed(chosen, rule, is_kept) -> None:
     columns = {"test row": tables.number("Test row", 75, "%d")}
     columns |= {name: tables.text(name.capitalize(), 315) for name in frame.columns[1:]}
     tables.show(frame, "predict.decide.changed", columns)
+    of = f", among the first {X.shape[0]:,} of {format.count(chosen.data.n_test, 'test row')}"
+    st.caption(f"{format.showing(len(lines), rows.size, 'changed row')}{of * (X.shape[0] < chosen.data.n_test)}.")
