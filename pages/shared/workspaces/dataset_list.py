@@ -7,7 +7,7 @@ from pages.shared import format
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET, free_dataset_name
 from xmlcore import datasets
-from xmlcore.datasets.readers.sources import telling_name
+from xmlcore.datasets.readers.sources import stem, telling_name
 from xmlcore.experiment.engine import task_files
 
 LONGEST_NAME = 80  # characters in the name of a data set
@@ -129,4 +129,4 @@ def with_names(text: str, files: dict) -> str:
 def file_name(files: dict) -> str:
     """Return a name for a data set from the names of its files; empty if they say nothing."""
     test = re.sub(r"(?i)(?<![ ._-])[ ._-]++(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))
-    return telling_name(files.get("train", "")) or telling_name(test)
+    return telling_name(files.get("train", "")) or telling_name(test) or stem(files.get("train", ""))[:80]

@@ -66,7 +66,8 @@ def test_a_file_that_fails_is_not_read_at_each_run(monkeypatch):
     ({"train": "bibtex_train.txt.gz"}, "bibtex"),
     ({"train": "train.txt", "test": "bibtex-test.txt", "label_names": "labels.txt"}, "bibtex"),
     ({"train": "fruit.zip"}, "fruit"),
-    ({"train": "train.txt"}, "upload of 2 labels"),
+    ({"train": "train.txt.gz"}, "train"),
+    ({}, "upload of 2 labels"),
     ({"train": "\u202etxt.niart"}, "�txt.niart"),
 ])  # fmt: skip
 def test_a_data_set_is_named_after_a_telling_file(files, name, monkeypatch):
