@@ -166,7 +166,8 @@ def links(ready) -> None:
 def _chosen(run, name):
     """Say which settings the model chose itself, and draw the trials by which it did."""
     values = format.plain(settings.chosen_words(run.model, run.chosen, run.size))
-    st.caption(f"Settings left on automatic, which the model chose: {values}.")
+    adapted = ". C of the best trial was then adapted to all rows" if run.trials and "C" in run.chosen else ""
+    st.caption(f"Settings left on automatic, which the model chose: {values}{adapted}.")
     if not run.trials:
         return
     trials = pd.DataFrame(run.trials)
@@ -179,6 +180,6 @@ def _chosen(run, name):
         f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}: each point is a model "
         "trained on a sample of the training rows and measured on other training rows; test rows are not used. The "
         "highest mean of the three measures wins, each relative to the first trial of its sample; a more "
-        "expensive tree or a larger C wins only if it is significantly better. C is then adapted to all rows.",
+        "expensive tree or a larger C wins only if it is significantly better.",
         key="wide.train.trials",
     )
