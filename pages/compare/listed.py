@@ -42,7 +42,7 @@ ANY = "all"
 # Columns of the table from the records of the workspace, with names made from these, and those left out of downloads.
 RECORDED = ("run", "named", "tags", "note", "archived", "created", "star", "place", "decision")
 TITLES = ("title", "setting_title", "setting_name")
-INTERNAL = ("params", "setting", "named", "star", "place", *TITLES)
+INTERNAL = ("params", "rule", "setting", "named", "star", "place", *TITLES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,7 +151,8 @@ def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
         line = decided.outcome(frame.loc[at, "key"], own.loc[at, "decision"])
         if line is not None:
             frame.loc[at, [*experiment.DECIDED]] = line[[*experiment.DECIDED]].astype(float)
-    own["decision"] = [decided.title(name) for name in own["decision"]]
+    named = zip(own["decision"], frame["rule"])
+    own["decision"] = [decided.title(name) if name else f"after training: {rule}" * bool(rule) for name, rule in named]
     return _titles(frame.assign(**{name: own[name] for name in RECORDED}, dataset=names))
 
 

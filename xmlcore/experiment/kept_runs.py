@@ -49,9 +49,9 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         kind of task), ``xmlcore`` (version); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``, ``nDCG@1``, ..., and those
         of :data:`MORE_MEASURES`, NaN above the run's k); ``micro F1``, ``samples F1`` and ``macro F1`` of the labels
         that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs and
-        for older runs); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds, ``fit_cpu_s`` in seconds of processor
-        time, summed over threads (NaN for older runs), ``predict_ms_per_row`` in milliseconds; ``model_bytes``,
-        ``n_nodes``, ``depth``, ``n_weights``;
+        for older runs); ``rule``, which labels these are, in words; ``fit_s``, ``predict_s`` and ``compile_s`` in
+        seconds, ``fit_cpu_s`` in seconds of processor time, summed over threads (NaN for older runs),
+        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
         ``training_bytes``, by how much the process grew at most while it trained (NaN where the system does not tell);
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
         empty.
@@ -156,7 +156,7 @@ def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
 
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
-    *MEASURES, *MORE_MEASURES, *DECIDED, *TIMES, *SIZES, MEMORY, "setting", "problem",
+    *MEASURES, *MORE_MEASURES, *DECIDED, "rule", *TIMES, *SIZES, MEMORY, "setting", "problem",
 )  # fmt: skip
 _PARTS = ("measures", "times", "memory", "size", "decided")  # of a summary
 
@@ -199,6 +199,7 @@ def _line(record) -> dict | None:
         values = measures.get(measure, ())
         line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
     line |= {name: summary.get("decided", {}).get(name, np.nan) for name in DECIDED}
+    line["rule"] = summary.get("decided", {}).get("rule", "")
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
     line[MEMORY] = grown(summary.get("memory", {}), np.nan)
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}

@@ -24,6 +24,7 @@ from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.plt.choosing import PUBLISHED_C
+from xmlcore.models.rules import decision_of
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -248,7 +249,7 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
         warnings=training.warnings,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         memory=training.memory,
-        decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)),
+        decided=of_sets(dataset.Y_test, fitted.predict(dataset.X_test)) | {"rule": decision_of(fitted)},
         content_hash=dataset.content_hash,
         chosen=chosen,
         trials=trials,
