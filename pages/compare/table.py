@@ -34,9 +34,9 @@ def choose_keys(keys: list[str]) -> None:
     workspace.remember(CHOSEN, keys)
 
 
-def untick() -> None:
-    """Untick all lines; called by a button. A table with another key is a new one: the browser keeps the old ticks."""
-    choose_keys([])
+def tick(keys: list[str]) -> None:
+    """Tick the lines of these results alone. A table with another key is a new one: the browser keeps the old ticks."""
+    choose_keys(keys)
     st.session_state[UNTICKED] = st.session_state.get(UNTICKED, 0) + 1
 
 
@@ -107,8 +107,8 @@ def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
     others = [one for one in (*listed.SHOWN, *listed.further_measures(choice.more)) if one != measure]
     every = [
         (measure, 100 * lines[measure], tables.bar(measure, 130, _meaning(measure), "%.2f")),
-        ("run", lines["title"], tables.text("Result", 240, run_names.footnote(lines["title"]))),  # a phone shows both
-        ("dataset", lines["dataset"], tables.text("Data set", 170)),
+        ("dataset", lines["dataset"], tables.text("Data set", 100)),  # a phone shows these three
+        ("run", lines["title"], tables.text("Result", 240, run_names.footnote(lines["title"]))),
         ("model", lines["model"], tables.text("Model", 100)),
         ("spread", 100 * experiment.half_width(lines, measure) if several else None,
          tables.number("±", SMALL, "%.2f", f"Of {measure}, over seeds.")),
@@ -172,7 +172,7 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.tags_button(records, "compare")
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
-            st.button("Untick all", key="compare.untick", type="tertiary", on_click=untick)
+            st.button("Untick all", key="compare.untick", type="tertiary", on_click=tick, args=([],))
         charts.csv_button("All results, CSV", lambda: everything(frame), "results", ALL_CSV, key="compare.csv")
         keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
         names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
