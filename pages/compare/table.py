@@ -119,7 +119,7 @@ def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
           for one in experiment.DECIDED if one != "labels"),
         ("labels", lines["labels"], tables.number("Labels a row", 108, "%.1f", listed.OF_DECISION)),
         ("decision", lines["decision"].where(named, "after training"),
-         tables.text("Decision", 130, listed.OF_DECISION)),
+         tables.text("Decision", 240, listed.OF_DECISION)),
         *((one, lines[one], tables.number(*TIME[one][:2], tables.amount_format(lines[one]), TIME[one][2]))
           for one in times),
         ("model_mb", megabytes, tables.number("In memory, MB", 110, tables.amount_format(megabytes), on_disk)),

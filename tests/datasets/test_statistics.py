@@ -86,7 +86,7 @@ def buckets(counts):
 def test_a_boundary_of_buckets_never_cuts_equal_counts():
     assert buckets([5, 3, 1, 1]) == ["head", "torso", "tail", "tail"]
     assert buckets([4, 2, 2, 1, 1]) == ["head", "torso", "torso", "tail", "tail"]
-    assert buckets([4, 2, 1, 1, 1, 1]) == ["head", "torso", "tail", "tail", "tail", "tail"]  # 60 % is nearer than all
+    assert buckets([6, 2, 1, 1, 1, 1]) == ["head", "torso"] + ["tail"] * 4  # 67 % are nearer to 80 % than all are
     assert buckets([2, 2, 2]) == ["head"] * 3
 
 

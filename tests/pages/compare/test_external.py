@@ -24,7 +24,7 @@ def test_predictions_of_another_program_are_compared(ready):
     ranked = "\n".join(",".join(map(str, row)) for row in run.ranking.labels[:, :3].tolist())
     upload(page, "other", ranked.encode())
     page.until(lambda s: "of 2 results" in s.text())
-    assert not page.at.error
+    assert not page.at.error and "2 results ticked" in page.text(), "what was uploaded is compared with the best"
     measured = page.frame("run", "P@1").set_index("run")
     assert measured["P@1"].nunique() == 1 and {"other", "PLT"} == set(measured.index)
     listed_as = experiment.runs().set_index("model")["key"]

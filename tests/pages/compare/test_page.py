@@ -217,16 +217,19 @@ def test_measures_are_by_the_decision_kept_on_predict(ready):
     kept, other = train(ready, "PLT"), train(ready, "OneVsRest")
     page = ready.go("compare").set("compare.more", [*experiment.DECIDED])
     trained = experiment.runs([kept, other]).set_index("key")
-    assert "decision" not in page.frame("run", "labels")
+    assert page.frame("run", "labels")["decision"].str.startswith("after training: labels with P").all()
     task = experiment.task("decide", {"run": kept})
     with fields_of(page) as fields:
         fields["widgets"][f"predict.decision {kept}"] = "macro F1@3"
     page.at.session_state["workspace.view"]["widgets"][f"predict.decision {kept}"] = "macro F1@3"
-    assert "decision" not in page.run().frame("run", "labels")  # not learnt yet
+    assert "macro F1@3" not in {*page.run().frame("run", "labels")["decision"]}  # not learnt yet
     experiment.keep(task)
     by_model = page.run().frame("run", "labels").set_index("model")
     told = task.load().line("macro F1@3")
-    assert by_model["decision"].to_dict() == {"PLT": "macro F1@3", "OneVsRest": "after training"}
+    assert by_model["decision"].to_dict() == {
+        "PLT": "macro F1@3",
+        "OneVsRest": f"after training: {trained.loc[other, 'rule']}",
+    }
     assert by_model.loc["PLT", "labels"] == 3 != trained.loc[kept, "labels"]
     for name in ("micro F1", "samples F1", "macro F1"):
         assert by_model.loc["PLT", name] == pytest.approx(100 * told[name])
@@ -401,6 +404,8 @@ def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     others = [small_data("second", 1), small_data("third", 2)]
     runs = [one for number, data in enumerate((words, *others)) for one in make(12, data, first=100 * number)]
     page = listed(ready, runs, words, *others)
+    columns = page.frame("run", "dataset").columns.tolist()
+    assert columns.index("dataset") < columns.index("run"), "a phone shows it"
     shown = page.frame("run", "dataset")["dataset"]
     assert shown[0] == "third" and (shown != shown.shift()).sum() == 3, "lines of a data set stand together"
     assert "over 3 data sets" in page.text()

@@ -49,7 +49,7 @@ def test_problems_have_a_button_that_opens_their_section(ready, leaky):
     [
         ([100] * 3 + [20] * 10 + [3] * 60, True),
         ([100] * 3 + [20] * 10 + [3] * 60 + [0] * 9, True),
-        ([1000] + [0] * 59, True),
+        ([1000] + [0] * 59, False),
         ([300] * 3 + [50] * 10 + [20] * 11 + [3] * 4, True),
         ([100] * 60, False),
     ],
@@ -63,7 +63,8 @@ def test_the_answer_and_the_figure_have_the_same_tail(rows, is_told):
     )
     tail = next((int(re.search("[0-9]+", line.name)[0]) for line in figure.data if line.name.startswith("tail")), 0)
     assert (facts.tail, facts.most) == ((tail, np.sort(counts)[tail - 1]) if is_told else (0, 0))
-    assert (f"{tail} labels" in facts.sentence()) == is_told
+    assert (f"a tail of {tail} labels" in facts.sentence()) == is_told
+    assert (f"never seen in training: {rows.count(0)} labels" in facts.sentence()) == (0 in rows)
 
 
 @pytest.mark.sections("all")

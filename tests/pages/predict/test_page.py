@@ -237,7 +237,9 @@ def test_another_model_predicts_the_row_of_the_file_in_view(page, key):
 @pytest.mark.sections("Decide")
 def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsys):
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
-    page.set("predict.decide.by", "macro F1@3").press("predict.decide.keep")
+    shown = page.set("predict.decide.by", "macro F1@3").frame("newly predicted")
+    assert re.search(rf"Showing {len(shown)} of \d+ changed rows", page.text())
+    page.press("predict.decide.keep")
     row = page.at.number_input(key="predict.row").value
 
     def shown():
