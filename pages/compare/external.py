@@ -40,12 +40,5 @@ def show(beside=()) -> None:
         key = f"compare.external.{reconnected.number(ROUND)}"
         file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
         if sending.button("Compare them", "compare.external.start", file if name.strip() else None):
-            params = {"name": name.strip(), "k": results.K}
-            sending.start(
-                KIND,
-                {"dataset": fingerprint},
-                params,
-                {"predictions": file},
-                ROUND,
-                lambda key: table.tick([*beside, key]),
-            )
+            params, files = {"name": name.strip(), "k": results.K}, {"predictions": file}
+            sending.start(KIND, {"dataset": fingerprint}, params, files, ROUND, lambda key: table.tick([*beside, key]))
