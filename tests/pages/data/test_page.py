@@ -239,7 +239,7 @@ def counts(session):
 
 def test_a_table_or_archive_is_recognised(ready):
     choose(ready, "fruit.csv", CSV)
-    assert "a table of 4 columns" in ready.text()
+    assert "a table with 4 columns" in ready.text()
     assert selectbox(ready, "Labels are").value == "last"
     assert next(n.value for n in ready.at.number_input if n.label == "How many columns") == 2
     assert counts(ready.make("upload.make")) == ["32", "8", "2", "2"]
