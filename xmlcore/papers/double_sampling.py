@@ -38,8 +38,8 @@ CLAIMS = (
     Claim(_ID, ("Section 4",),
           "It suffers least from long tails of classes.", "", HOLDS,
           "Of classes with one training row of wordnet-class it finds 20 %, one-vs-rest 15 %, label trees 5 to 10 %. "
-          "On classes of 4 to 29 rows it is 6 to 8 points below one-vs-rest.", f"{_DOC}#results", BESIDE, "buckets_compared",
-          "Sampling"),
+          "On classes of 4 to 29 rows it is 6 to 8 points below one-vs-rest.", f"{_DOC}#results", BESIDE,
+          "buckets_compared", "Sampling"),
     Claim(_ID, ("Table 4",),
           "Few adversaries and one or two examples per class are enough.",
           "κ 5 to 122, 1 or 2 examples per class, q = 10", HOLDS,
