@@ -18,7 +18,7 @@ OF_DIFFERENCES = (
 COSTS = {  # column of the lines -> title, title of the axis, and the unit drawn, in that of the column
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
     "fit_s": ("Training time", "Training, seconds", 1.0),
-    "total_s": ("Training and test rows", "Training and prediction of the test rows, seconds", 1.0),
+    "total_s": ("Total time", "Training and test rows, seconds", 1.0),
     "training_bytes": ("Training memory", "Training memory, MB", 1e6),
     "model_bytes": ("Model size", "Model in memory, MB", 1e6),
 }

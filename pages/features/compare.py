@@ -59,23 +59,27 @@ def compare(view) -> None:
         comparison = tasks.ready(task(share), button="Compare these methods", key="features.compare")
         if comparison is not None:
             _boxes(view, comparison, measure)
-    curve = None
     with right:
-        if of == "networks":
-            if comparison is not None:
-                _networks(view, comparison, selections, measure)
-        elif of == "variants":
-            if comparison is not None and comparison.agreement is not None:
-                _agreement(view, comparison)
-        else:
-            curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
-            if curve is not None:
-                _curve(view, curve, measure)
+        curve = _beside(view, comparison, selections, measure, of, task)
     if comparison is not None:
         _table(view, comparison)
         if of != "networks":
             _significance(view, task(share), measure)
     warnings([warning for result in (comparison, curve) if result is not None for warning in result.warnings])
+
+
+def _beside(view, comparison, selections, measure, of, task):
+    """Draw what stands beside the boxes, and return the comparison of several shares, if it was made."""
+    if of == "methods":
+        curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
+        if curve is not None:
+            _curve(view, curve, measure)
+        return curve
+    if comparison is not None and of == "networks":
+        _networks(view, comparison, selections, measure)
+    elif comparison is not None and comparison.agreement is not None:
+        _agreement(view, comparison)
+    return None
 
 
 def _choose(view, of):

@@ -34,7 +34,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     from xmlcore import experiment
     from xmlcore.experiment.kinds.train import run_and_model
 
-    params = experiment.MODELS[model].defaults | params_of(ctx, preset)
+    params = experiment.full_params(model, params_of(ctx, preset))
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with ProgressLine(quiet) as progress:

@@ -68,7 +68,26 @@ def compare_selections(
     n_rows: int | None = None,
     progress: ProgressLike = silent,
 ) -> Comparison:
-    """Train decision trees on the features that selections keep, and measure what they predict for the test rows."""
+    """Train decision trees on the features that selections keep, and measure what they predict for the test rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    selections : sequence
+        Pairs of a method, a key of :data:`SELECTORS` or "LIFT", and its parameters; None for all features.
+    shares : sequence of float
+        Of the features, that each label keeps.
+    seeds : sequence of int
+        Of the selections and of the trees.
+    n_rows : int, optional
+        Size of a random sample of the rows, of the test rows, too. None: all.
+    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+
+    Returns
+    -------
+    Comparison
+        Its ``frame`` has a line for each method, share, seed and measure.
+    """
     check_dataset(dataset)
     progress = to_progress(progress)
     begun = time.perf_counter()
@@ -90,11 +109,8 @@ def compare_selections(
         start = time.perf_counter()
         if fitted is not None:
             detail += f", {count:,} feature{'' if count == 1 else 's'}"
-        if isinstance(fitted, LIFT):  # which has trees of its own
-            scores = fitted.predict_proba(X_test, progress=step(detail, "Predicting"))
-        else:
-            trees = BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed)
-            scores = trees.fit(X, Y, progress=step(detail, "Growing trees")).predict_proba(X_test)
+        trees = _trees_on(fitted, count, seed, X, Y, step(detail, "Growing trees"))
+        scores = trees.predict_proba(X_test)
         values = {name: float(measure.compute(Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
         return values, time.perf_counter() - start
 
@@ -115,9 +131,7 @@ def compare_selections(
                 with warned.of(title, seed):
                     fitted = selector(selection[0], params).fit(X, Y, progress=step(f"{title}, seed {seed}"))
                 select_s = time.perf_counter() - start
-                if len(counts) == 1 and not isinstance(fitted, LIFT):  # without its network or trees
-                    found = SimpleNamespace(selected_=fitted.selected_, scores_=getattr(fitted, "scores_", None))
-                    kept.setdefault(title, []).append(found)
+                _keep_one_share(kept, title, fitted, counts)
             for count, share in counts.items() if fitted is not None else [(dataset.n_features, 1.0)]:
                 values, seconds = grow(fitted, count, seed, f"{title}, seed {seed}")
                 lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
@@ -130,8 +144,22 @@ def compare_selections(
         fingerprint=dataset.fingerprint,
         seconds=time.perf_counter() - begun,
         warnings=warned.lines(),
-        agreement=agreement(kept, of=next(iter(kept))) if kept else None,
+        agreement=agreement(kept, of=next(iter(kept), None)),
     )
+
+
+def _trees_on(fitted, count, seed, X, Y, progress):
+    """Return decision trees on the best features of a selection, or on all; LIFT has trees on features of its own."""
+    if isinstance(fitted, LIFT):
+        return fitted
+    return BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed).fit(X, Y, progress=progress)
+
+
+def _keep_one_share(kept, title, fitted, counts) -> None:
+    """Keep what was selected, without network or trees, where only one number of features is compared."""
+    if len(counts) == 1 and not isinstance(fitted, LIFT):
+        found = SimpleNamespace(selected_=fitted.selected_, scores_=getattr(fitted, "scores_", None))
+        kept.setdefault(title, []).append(found)
 
 
 def comparison_titles(selections: Sequence[Any]) -> list[str]:
