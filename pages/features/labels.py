@@ -47,13 +47,11 @@ def _positive_gradients(view):
     frame = pd.DataFrame({"name": tables.label_names(data, range(data.n_labels)), "rows": rows, "gradients": positive})
     st.header("Positive gradients")
     text = (
-        f"Of all pairs of a training row and a label {100 * rows.mean():.1f} % are positive, and "
-        f"{100 * positive.mean():.1f} % of the network’s gradients, over features and some rows: features that speak "
-        "for a label are found although few rows have it."
+        f"A point per label. Of all pairs of a training row and a label {100 * rows.mean():.1f}\u00a0% are positive, "
+        f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and a sample of the rows."
     )
-    charts.show_figure(
-        figures.positive_gradients(frame), frame, f"{view.files}-positive", text, key="features.positive"
-    )
+    figure = figures.positive_gradients(frame)
+    charts.show_figure(figure, frame, f"{view.files}-positive", text, key="features.positive")
 
 
 def _choose(view):
