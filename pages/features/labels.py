@@ -48,7 +48,7 @@ def _positive_gradients(view):
     st.header("Positive gradients")
     text = (
         f"A point per label. Of all pairs of a training row and a label {100 * rows.mean():.1f}\u00a0% are positive, "
-        f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and a sample of the rows."
+        f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and some rows."
     )
     figure = figures.positive_gradients(frame)
     charts.show_figure(figure, frame, f"{view.files}-positive", text, key="features.positive")
