@@ -128,7 +128,7 @@ def test_an_evaluation_has_a_table_and_intervals(data):
     model = PLT().fit(data.X_train, data.Y_train)
     found = evaluate(model, data, k=2)
     table = found.to_frame()
-    assert list(table.columns) == ["measure", "k", "value"] and len(table) == 2 * 11
+    assert list(table.columns) == ["measure", "k", "value"] and len(table) == 2 * 12
     assert table.set_index(["measure", "k"])["value"]["nDCG@k", 2] == found["nDCG@k"][1]
     assert "intervals" not in found
     with_intervals = evaluate(model, data, 2, intervals=True)["intervals"]
