@@ -88,6 +88,7 @@ INTERACTIONS = {
     },
     "Features": {},
     "Sampling": {},
+    "Papers": {},
     "Jobs": {},
     "Storage": {},
 }

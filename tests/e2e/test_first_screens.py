@@ -158,7 +158,7 @@ def first_visit(address, data):
             record["asked"] = -1.0  # nobody asked for it
         kept["widgets"] |= fields
     return {"Train": "P@1 against", "Data": "in use. Train", "Compare": "3 side by side", "Robustness": "of P@1",
-            "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes"}  # fmt: skip
+            "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes", "Papers": "holds"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
