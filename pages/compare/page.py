@@ -10,7 +10,6 @@ import streamlit as st
 
 from pages.compare import answer, external, listed, one, published, side, table
 from pages.shared import door
-from pages.shared.figures import examples
 
 
 def draw(ready) -> None:
@@ -43,4 +42,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which model is better, on what, at what cost?"
-door.page("Compare", draw, listed.Results(ASKED, examples.frontier, below=external.show))
+door.page("Compare", draw, listed.Results(ASKED, below=external.show))

@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.explain import answer, changed, compared, view, whole_model
 from pages.shared import door, fields, sections
-from pages.shared.figures import examples
 from pages.shared.rows import explaining
 
 
@@ -48,4 +47,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which features made a model predict a label, and is the explanation reliable?"
-door.page("Explain", draw, door.Models(ASKED, examples.bars))
+door.page("Explain", draw, door.Models(ASKED))

@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.features.view import few_steps, plan
 from pages.shared import actions, cached, door, fields, first_results, format, forms, fragments, jobs, settings, tasks
-from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -65,8 +64,6 @@ def begin(data, fingerprint) -> None:
             disabled=nothing,
         )
     controls_and_jobs(data, fingerprint, None, "Other methods and settings")
-    if not runs:
-        examples.show(examples.scores)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:

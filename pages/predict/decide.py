@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, cached, first_results, format, tables, tasks
-from pages.shared.figures import charts, examples
+from pages.shared.figures import charts
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
 from xmlcore.experiment.kinds.decide import CHOICES, FOUND, HELD_OUT, PROMISE, RISK, Decisions, can_decide
@@ -55,8 +55,7 @@ def decide(chosen, prediction) -> None:
     found = tasks.ready(task, automatic_below=0, button="Learn decision rules", key="predict.decide")
     if found is None:
         st.caption(PURPOSE)
-        if not first_results.comes(chosen.data.fingerprint, "decide", run=chosen.key):
-            examples.show(examples.cuts)
+        first_results.comes(chosen.data.fingerprint, "decide", run=chosen.key)
         return
     left, right = st.columns(2, gap="large")
     kept, n_predicted = decided.in_force(chosen.key), (found.cuts["labels"] * chosen.data.n_test).round()

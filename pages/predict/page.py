@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.predict import answer, asked, decide, many, predictor
 from pages.shared import door, sections
-from pages.shared.figures import examples
 
 
 def draw(ready) -> None:
@@ -44,4 +43,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which labels does a model give rows and texts that are new to it, and why?"
-door.page("Predict", draw, predictor.Predictors(ASKED, examples.labels, below=predictor.open_model))
+door.page("Predict", draw, predictor.Predictors(ASKED, below=predictor.open_model))

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.robustness import choices
 from pages.robustness.measured import MEASURES, title
 from pages.shared import fields, first_results, format, fragments, tables
-from pages.shared.figures import charts, examples
+from pages.shared.figures import charts
 from pages.shared.results import results
 from xmlcore import figures
 from xmlcore.robustness.perturbations import CERTIFIED, KINDS
@@ -58,10 +58,10 @@ def sentence(name: str, comparison) -> str:
 
 
 def figures_of(comparison, data) -> None:
-    """Draw the curves, or an example of them."""
+    """Draw the curves, or say when they come."""
     if comparison.measurements is None:
-        if comparison.compared and not first_results.comes(data.fingerprint, "robustness"):
-            examples.show(examples.curves)
+        if comparison.compared:
+            first_results.comes(data.fingerprint, "robustness")
         return
     fragments.alone(_curves)(comparison.measurements, data)
 

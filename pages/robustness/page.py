@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.robustness import answer, choices, details, measured
 from pages.shared import door, sections
-from pages.shared.figures import examples
 
 
 def draw(ready) -> None:
@@ -40,4 +39,4 @@ def draw(ready) -> None:
 
 
 ASKED = "How do predictions suffer when feature values are noisy or attacked?"
-door.page("Robustness", draw, door.Several(ASKED, examples.curves, measures=True))
+door.page("Robustness", draw, door.Several(ASKED, measures=True))

@@ -9,7 +9,6 @@ import streamlit as st
 
 from pages.sampling import answer, row, studies
 from pages.shared import door, sections
-from pages.shared.figures import examples
 
 ASKED = "How well does a model learn from a sample of rows (π), each compared with some other labels (κ)?"
 
@@ -37,4 +36,4 @@ def draw(ready) -> None:
     sections.show("sampling", further)
 
 
-door.page("Sampling", draw, door.Models(ASKED, examples.candidates, answer.MODEL, (answer.MODEL,), measures=True))
+door.page("Sampling", draw, door.Models(ASKED, answer.MODEL, (answer.MODEL,), measures=True))

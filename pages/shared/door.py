@@ -12,7 +12,6 @@ import numpy as np
 import streamlit as st
 
 from pages.shared import actions, addresses, cached, fields, first_results, format, jobs, settings, tasks
-from pages.shared.figures import examples
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import datasets, experiment
@@ -73,7 +72,6 @@ class Page:
 
     reads_data, needs_data = True, True
     question: str = ""  # that the page answers: said while there is no result
-    example: Callable | None = None  # a figure of :mod:`pages.shared.figures.examples`
     train: str = "PLT"  # the model that a button trains while there is no result
     models: tuple = ()  # those whose results are shown; empty: all
     below: Callable | None = None
@@ -239,7 +237,7 @@ def no_data() -> None:
 
 
 def no_result(ready: Ready, page: str, kind: Page) -> None:
-    """Say which question the page answers; show that a model is being trained, or offer to, with an example."""
+    """Say which question the page answers; show that a model is being trained, or offer to."""
     place = st.container()
     if first_results.comes(ready.fingerprint, "train", model=kind.train):
         place.markdown(kind.question)
@@ -264,8 +262,6 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
         st.warning(problem)
     for one in about:
         watch_training(ready.fingerprint, **one)
-    if kind.example is not None:
-        examples.show(kind.example)
 
 
 def refuses(model, ready) -> str:

@@ -30,13 +30,6 @@ STYLE = f"""<style>
   grid-template-columns: repeat(auto-fit, minmax(max(9rem, 30%), 1fr));
 }}
 .stElementContainer > .stMetric {{ height: 100%; }}
-[class*=st-key-example-] {{ position: relative; overflow-x: clip; }}
-[class*=st-key-example-] .js-plotly-plot {{ filter: grayscale(1) opacity(0.55); }}
-[class*=st-key-example-] :is(.main-svg, .bg) {{ background: none !important; fill: transparent !important; }}
-[class*=st-key-example-]::after {{
-  content: "Example"; position: absolute; inset: 0; display: grid; place-items: center; rotate: -12deg;
-  font-size: clamp(2.5rem, 10vw, 6rem); font-weight: 600; opacity: 0.15; pointer-events: none;
-}}
 .js-plotly-plot .parcoords text {{
   fill: currentColor !important; fill-opacity: 0.85;
   text-shadow: none !important; paint-order: stroke; stroke: Canvas; stroke-width: 4px; stroke-linejoin: round;

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import addresses, first_results, format, jobs, settings, tables
-from pages.shared.figures import charts, examples
+from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_changes, run_names
 from pages.train import labels
 from xmlcore import experiment, figures, metrics
@@ -40,12 +40,12 @@ def show(ready) -> None:
 
 
 def draw_figures(ready) -> None:
-    """Draw the figures of the run shown, or an example of one."""
+    """Draw the figures of the run shown, or say when one comes."""
     if ready.run is None:
         if jobs.active("train"):
             st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
-        elif not first_results.comes(ready.fingerprint, "train"):
-            examples.show(examples.buckets)
+        else:
+            first_results.comes(ready.fingerprint, "train")
     elif ready.labelled:
         left, right = st.columns(2, gap="medium")
         with left:

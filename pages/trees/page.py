@@ -8,7 +8,6 @@ tree and the selected node, whose drawing, texts and tables of nodes are in deci
 import streamlit as st
 
 from pages.shared import door, sections
-from pages.shared.figures import examples
 from pages.trees import answer, growth, one_tree, row
 from pages.trees.decision_tree import DecisionTreeView, all_nodes
 from pages.trees.label_tree import LabelTreeView, worst_nodes
@@ -41,4 +40,4 @@ def draw(ready) -> None:
 
 ASKED = "How does a PLT group labels in its tree, and how does an LdSM divide rows, with which objective J?"
 st.html(one_tree.STYLE)
-door.page("Trees", draw, door.Models(ASKED, examples.tree, models=tuple(KINDS)))
+door.page("Trees", draw, door.Models(ASKED, models=tuple(KINDS)))

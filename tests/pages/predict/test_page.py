@@ -420,7 +420,6 @@ def drawn(page):
 def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model, monkeypatch):
     """The first view is what predict gives now; the kept decision is the one that the packed model predicts by."""
     monkeypatch.setattr("pages.predict.decide.FEWEST", 50, raising=False)  # labels predicted at the first cut
-    assert figure(page, "Example: Precision–recall")
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     found = experiment.task("decide", {"run": key}).load()
     now = found.measures.set_index("measure").loc["predict, as it is"]
