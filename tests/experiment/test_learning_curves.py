@@ -5,7 +5,7 @@ import pytest
 
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.kinds import forecasting
+from xmlcore.experiment.kinds import learning_curves
 from xmlcore.experiment.kinds.learning_curves import sizes_of
 
 ROWS = [50, 100, 200, 350, 500, 700, 1000]
@@ -15,34 +15,35 @@ def right(n_rows, a, b, c, n_test=2000, seeds=3, seed=0, noise=0.0):
     """Whether each test row is predicted rightly, by a power law: gains for a forecast of P@1."""
     rng = np.random.default_rng(seed)
     hard = rng.random(n_test)  # the same rows are hard for all models
-    share = forecasting.curve_at(a, b, c, n_rows)[:, None] + noise * rng.standard_normal((len(n_rows), seeds))
+    share = learning_curves.curve_at(a, b, c, n_rows)[:, None] + noise * rng.standard_normal((len(n_rows), seeds))
     return (hard < share[:, :, None]).astype(np.uint8)
 
 
 @pytest.mark.parametrize("a, b, c", [(0.7, 2.0, 0.5), (0.9, 1.5, 0.3), (0.6, 8.0, 1.0)])
 def test_an_exact_power_law_is_found(a, b, c):
-    found = forecasting.fit_curve(ROWS, forecasting.curve_at(a, b, c, ROWS))
-    assert forecasting.curve_at(*found, 2000) == pytest.approx(forecasting.curve_at(a, b, c, 2000), abs=2e-3)
+    found = learning_curves.fit_curve(ROWS, learning_curves.curve_at(a, b, c, ROWS))
+    assert learning_curves.curve_at(*found, 2000) == pytest.approx(learning_curves.curve_at(a, b, c, 2000), abs=2e-3)
 
 
 def test_many_curves_are_fitted_as_each_alone():
     curves = np.random.default_rng(0).random((20, len(ROWS))).cumsum(axis=1) / 10
-    together = np.array(forecasting.fit_curve(ROWS, curves))
-    alone = np.array([forecasting.fit_curve(ROWS, curve) for curve in curves]).T
+    together = np.array(learning_curves.fit_curve(ROWS, curves))
+    alone = np.array([learning_curves.fit_curve(ROWS, curve) for curve in curves]).T
     np.testing.assert_allclose(together, alone)
     a, b, _ = together
     assert (a <= 1).all() and (b >= 0).all()
 
 
 def test_a_forecast_holds_the_truth_and_is_wider_with_more_noise():
-    truth, widths = forecasting.curve_at(0.7, 2.0, 0.5, 2000), {}
+    truth, widths = learning_curves.curve_at(0.7, 2.0, 0.5, 2000), {}
     for noise in (0.002, 0.01):
         made = [
-            forecasting.forecast(ROWS, right(ROWS, 0.7, 2.0, 0.5, seed=seed, noise=noise), 2000) for seed in range(10)
+            learning_curves.forecast(ROWS, right(ROWS, 0.7, 2.0, 0.5, seed=seed, noise=noise), 2000)
+            for seed in range(10)
         ]
         made = [one for one in made if not one.reason]
         # The test rows are the same: what they have in common is in the last point, too.
-        shifts = [one.now - forecasting.curve_at(0.7, 2.0, 0.5, 1000) for one in made]
+        shifts = [one.now - learning_curves.curve_at(0.7, 2.0, 0.5, 1000) for one in made]
         inside = sum(one.low <= truth + shift <= one.high for one, shift in zip(made, shifts))
         assert len(made) >= 6 and inside >= len(made) - 1
         widths[noise] = np.mean([one.high - one.low for one in made])
@@ -55,12 +56,12 @@ def test_a_forecast_holds_the_truth_and_is_wider_with_more_noise():
     (ROWS, right(ROWS, 0.7, 2.0, 0.5, n_test=60, noise=0.15), "closely enough"),
 ])  # fmt: skip
 def test_what_cannot_be_forecast_is_said(n_rows, gains, said):
-    found = forecasting.forecast(n_rows, gains, 2000)
+    found = learning_curves.forecast(n_rows, gains, 2000)
     assert said in found.reason and np.isnan(found.value)
 
 
 def test_a_bucket_without_test_rows_has_no_forecast():
-    found = forecasting.forecast(ROWS, right(ROWS, 0.7, 2.0, 0.5), 2000, best=np.zeros(2000))
+    found = learning_curves.forecast(ROWS, right(ROWS, 0.7, 2.0, 0.5), 2000, best=np.zeros(2000))
     assert found.reason == "no test row has such a label"
 
 

@@ -67,12 +67,7 @@ def read(data: str, options: dict, progress, vectorizer=None):
         if wrong:
             raise ValueError(f"--{wrong[0].replace('_', '-')} is for files of rows, and {data} has documents")
         return datasets.read_text_dataset(
-            data,
-            options["test"],
-            **split,
-            vectorizer=vectorizer,
-            progress=progress,
-            **reading_of(data, options),
+            data, options["test"], **split, vectorizer=vectorizer, progress=progress, **reading_of(data, options)
         )
     return datasets.read_dataset(
         data,

@@ -129,8 +129,7 @@ def _bounds(context, option, given) -> dict[str, float]:
 @click.argument("model", type=click.Path())
 @click.argument("data")
 @click.option(
-    "--measure",
-    help="Measure to optimize: micro F1 (the default), samples F1, macro F1, macro F1@3, PSP@5 and others.",
+    "--measure", help="Measure to optimize: micro F1 (the default), samples F1, macro F1, macro F1@3, PSP@5 and others."
 )
 @click.option("--at-most", is_flag=True, help="The k of the measure is the most labels of a row.")
 @click.option("--least", multiple=True, callback=_bounds, metavar="MEASURE=BOUND",

@@ -15,16 +15,7 @@ from xmlcore.experiment.engine.submitting import submit
 from xmlcore.experiment.engine.sweep_drive import Driver, sweep
 from xmlcore.experiment.engine.sweep_trials import held_out, without_held_out
 from xmlcore.experiment.engine.sweeps import Sweep
-from xmlcore.experiment.engine.task import (
-    KINDS,
-    DamagedResultWarning,
-    Estimate,
-    Task,
-    from_record,
-    keep,
-    load,
-    task,
-)
+from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Estimate, Task, from_record, keep, load, task
 from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds import (  # noqa: F401
     decide,
@@ -47,6 +38,7 @@ from xmlcore.experiment.kinds.measures import (
     prefix_measures,
     prefix_points,
 )
+from xmlcore.experiment.kinds.packed_files import pack_fitted, pack_run
 from xmlcore.experiment.kinds.predictions import with_names
 from xmlcore.experiment.kinds.prepare import scaled
 from xmlcore.experiment.kinds.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
@@ -72,7 +64,6 @@ from xmlcore.experiment.kinds.train import (
 from xmlcore.experiment.main_effects import interaction_effects, main_effects
 from xmlcore.experiment.sharing.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.sharing.latex import latex_table
-from xmlcore.experiment.sharing.packing import pack_fitted, pack_run
 from xmlcore.experiment.sharing.report import best_of_models, report
 from xmlcore.experiment.sharing.run_code import code_of
 from xmlcore.experiment.side_by_side import model_style, model_title

@@ -5,7 +5,6 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.documented import document
-from xmlcore.figures._areas import label_network, treemap
 from xmlcore.figures._comparisons import (
     buckets_compared,
     differences,
@@ -26,7 +25,14 @@ from xmlcore.figures._curves import (
     robustness_curves,
     stability_curves,
 )
-from xmlcore.figures._data import features_per_row, imbalance_ratios, label_frequency, labels_per_row
+from xmlcore.figures._data import (
+    features_per_row,
+    imbalance_ratios,
+    label_frequency,
+    label_network,
+    labels_per_row,
+    treemap,
+)
 from xmlcore.figures._feature_bars import (
     contribution_bars,
     contributions_compared,

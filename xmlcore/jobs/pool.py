@@ -121,10 +121,7 @@ class _Slot:
         for is_last_attempt in (False, True):
             if self._loky is None:
                 self._loky = ProcessPoolExecutor(
-                    1,
-                    timeout=self._idle_seconds,
-                    initializer=prepare_worker,
-                    initargs=(os.getpid(), self._niceness),
+                    1, timeout=self._idle_seconds, initializer=prepare_worker, initargs=(os.getpid(), self._niceness)
                 )
                 # When the interpreter exits, loky ends its pools first, and waits for running calls unless this flag
                 # is set. An ordinary shutdown sets the flag again, as its arguments say.

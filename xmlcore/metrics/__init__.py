@@ -28,14 +28,7 @@ from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
 from xmlcore.metrics.confusions import Confusions, confused_rows, confusions
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
-from xmlcore.metrics.measures import (
-    MEASURES,
-    MORE_MEASURES,
-    SCORE_MEASURES,
-    USUAL_MEASURES,
-    Measure,
-    is_smaller_better,
-)
+from xmlcore.metrics.measures import MEASURES, MORE_MEASURES, SCORE_MEASURES, USUAL_MEASURES, Measure, is_smaller_better
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.ranking import (
     hits,

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from xmlcore.first_use import on_first_use
-from xmlcore.models.dense import DenseOutput
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
@@ -11,6 +10,7 @@ from xmlcore.models.packed import PackedModel, load_model, looks_packed, read_pa
 from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
 from xmlcore.models.saving import ModelFormatError, ModelNotFoundError
 from xmlcore.models.text_classifier import TextClassifier
+from xmlcore.models.wrapping import DenseOutput
 
 if TYPE_CHECKING:
     from sklearn.exceptions import NotFittedError

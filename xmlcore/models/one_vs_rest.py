@@ -278,12 +278,7 @@ class OneVsRest(LinearModel):
         self._check_fitted()
         coef = self.coef_
         arrays = (*csr_parts(coef), *self._by_column, *self._columns, self.intercept_, self.feature_of_column_)
-        return {
-            "n_nodes": self.n_labels_,
-            "depth": 1,
-            "n_weights": self.n_weights_,
-            "model_bytes": bytes_of(arrays),
-        }
+        return {"n_nodes": self.n_labels_, "depth": 1, "n_weights": self.n_weights_, "model_bytes": bytes_of(arrays)}
 
     def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss, normalize):
         """Set the fitted attributes, given the weights of each label as lists of columns and values."""

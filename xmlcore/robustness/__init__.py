@@ -4,11 +4,10 @@ from xmlcore.augmentation import augment, augmented_bytes
 from xmlcore.noise import GaussianNoise, WordNoise
 from xmlcore.robustness.attacks import FGSM, PGD
 from xmlcore.robustness.certificates import certified_radius
-from xmlcore.robustness.evaluation import evaluate, summarise
+from xmlcore.robustness.evaluation import evaluate, lengths, loss_table, summarise, values_under_noise
 from xmlcore.robustness.levels import ValueScale, default_levels, training_sigma
 from xmlcore.robustness.losses import FirstRight, losses
 from xmlcore.robustness.perturbations import perturbation
-from xmlcore.robustness.tables import lengths, loss_table, values_under_noise
 from xmlcore.robustness.training import AdversarialTraining
 
 __all__ = [

@@ -10,14 +10,7 @@ from xmlcore.arrays import pointers
 from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
-from xmlcore.selection.decision_trees import (
-    TREE_BYTES,
-    TreeOfEachLabel,
-    check_columns,
-    flat,
-    label_seed,
-    without_split,
-)
+from xmlcore.selection.decision_trees import TREE_BYTES, TreeOfEachLabel, check_columns, flat, label_seed, without_split
 from xmlcore.system import effective_jobs
 from xmlcore.typing import RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts

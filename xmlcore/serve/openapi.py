@@ -25,12 +25,7 @@ ASKED = {
     "row": _FEATURES,
     "rows": {"type": "array", "items": _FEATURES},
     "k": {"type": "integer", "minimum": 1, "description": "Most labels: 5, or all decided ones."},
-    "threshold": {
-        "type": "number",
-        "minimum": 0,
-        "maximum": 1,
-        "description": "Leaves out smaller scores.",
-    },
+    "threshold": {"type": "number", "minimum": 0, "maximum": 1, "description": "Leaves out smaller scores."},
     "decided": {"type": "boolean", "description": "Whether the model decides: so if it can, without k and threshold."},
     "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
 }
@@ -60,10 +55,7 @@ def description(models, limits) -> dict[str, Any]:
     error = _content({"error": {"type": "string"}}, required=["error"])
     asking = {
         "summary": "Labels of one text, several texts, one row or several rows",
-        "requestBody": {
-            "required": True,
-            **_content(asked, oneOf=[{"required": [name]} for name in list(ASKED)[:4]]),
-        },
+        "requestBody": {"required": True, **_content(asked, oneOf=[{"required": [name]} for name in list(ASKED)[:4]])},
         "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))}
         | {status: _described(why, error) for status, why in _REFUSALS.items()},
     }

@@ -26,10 +26,7 @@ _NOT_TEXT = {  # first bytes of files that are not text, and what they are, by w
         (b"{\\rtf", "an RTF document"),
         ((b"\0\x05\x16\x07", b"\0\0\0\x01Bud1"), "a file that macOS added, with no data of yours"),
     ),
-    _UTF_8: (
-        ((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"), "UTF-32 text"),
-        ((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text"),
-    ),
+    _UTF_8: (((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"), "UTF-32 text"), ((b"\xff\xfe", b"\xfe\xff"), "UTF-16 text")),
     f"{REMEDY} {TEXTS}": ((b"PAR1", "a Parquet file"),),
     REMEDY: (
         ((b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"), "a MATLAB file"),

@@ -3,15 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from xmlcore.datasets.errors import InputError, warn, warnings_of_data
-from xmlcore.datasets.readers.label_cells import (
-    LISTS,
-    NONE,
-    SEPARATORS,
-    URIS,
-    are_binary,
-    guess_separator,
-    keys_of,
-)
+from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, are_binary, guess_separator, keys_of
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.datasets.texts.guess import ANNIF_LABELS, Asked, as_cells, guess_with_values
 from xmlcore.datasets.texts.labels import LabelReader, of_many, read_vocabulary

@@ -12,12 +12,7 @@ import scipy.sparse as sp
 
 from xmlcore import store
 from xmlcore.arrays import packed, unpacked
-from xmlcore.datasets import (
-    facts_of_rows,
-    in_use_or_saved,
-    read_new_rows,
-    unlike_test_rows,
-)
+from xmlcore.datasets import facts_of_rows, in_use_or_saved, read_new_rows, unlike_test_rows
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.texts.reading import texts_with_ids

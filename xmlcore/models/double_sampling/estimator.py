@@ -10,10 +10,18 @@ from xmlcore.models.base import LearnsMore, toy_rows
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import PHASE, CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.inputs import check_amounts, check_class_ids, some_rows, without_negative
 from xmlcore.models.double_sampling.learning import LEARNING, fitted_values, learn_more, learnt, names_of_features
 from xmlcore.models.double_sampling.parameters import ABOUT, PARAMETERS, PRESETS
-from xmlcore.models.double_sampling.prediction import BLOCK, ClassRanker, label_matrix, softmax
+from xmlcore.models.double_sampling.prediction import (
+    BLOCK,
+    ClassRanker,
+    check_amounts,
+    check_class_ids,
+    label_matrix,
+    softmax,
+    some_rows,
+    without_negative,
+)
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, stream_seed
 from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows

@@ -366,12 +366,7 @@ def depth_frame(trees: Sequence["LdSMTree"]) -> "DataFrame":
 
 def contributions(objective, balance, integrity, multiway, weights: tuple[float, float]) -> dict:
     """Return J and its parts by name; the parts have their weights and signs, so that they add up to J."""
-    return {
-        OBJECTIVE: objective,
-        PARTS[0]: balance,
-        PARTS[1]: -weights[0] * integrity,
-        PARTS[2]: weights[1] * multiway,
-    }
+    return {OBJECTIVE: objective, PARTS[0]: balance, PARTS[1]: -weights[0] * integrity, PARTS[2]: weights[1] * multiway}
 
 
 def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":

@@ -159,8 +159,6 @@ PRESETS = {
     ),
     "paper-wiki10": Preset("Paper's for Wiki10-31K", _SOURCE.format(2000, 4, ""), _PAPER | {"arity": 4}),
     "program": Preset(
-        "Authors' program",
-        "The settings with which the program that the authors published was measured.",
-        _PROGRAM,
+        "Authors' program", "The settings with which the program that the authors published was measured.", _PROGRAM
     ),
 }

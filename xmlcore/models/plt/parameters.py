@@ -214,5 +214,5 @@ EXTENDED_PRESETS = PRESETS | {
         "Date and Mehar (2025): napkinXC's PLT with no setting named, so its defaults. Noise of σ = 0.05 on all "
         "features, and one noisy copy per row. Tolerance and epochs are xmlcore's.",
         PRESETS["napkinxc"].values | {"sigma": 0.05, "augment_ratio": 1.0, "noise_support": "all"},
-    ),
+    )
 }

@@ -158,5 +158,5 @@ PRESETS = {
             "batch_size": None,
             "learning_rate": 0.001,
         },
-    ),
+    )
 }
