@@ -30,14 +30,7 @@ def show() -> None:
         initial_sidebar_state="auto",
     )
     if is_open:
-        frame.around(page, _compare_in_advance)
-
-
-def _compare_in_advance(*workspace) -> None:
-    """Make what the Compare page shows first, in the background; its modules take long to import."""
-    from pages.compare import side
-
-    side.make_in_advance(*workspace)
+        frame.around(page)
 
 
 if __name__ == "__main__":  # only Streamlit's AppTest runs this file as the script

@@ -106,11 +106,7 @@ def missing(listed: Listed) -> None:
 
 
 def every() -> Listed:
-    return every_of(*map(workspace.get, ("runs", "known", "widgets")))
-
-
-def every_of(runs: list, known: dict, widgets: dict) -> Listed:
-    """Return all kept results of a workspace with its records of results ``runs`` and of data sets it has ``known``."""
+    runs, known, widgets = map(workspace.get, ("runs", "known", "widgets"))
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     stars, places = run_names.starred(runs, dict.fromkeys(records, "")), run_names.places(runs)

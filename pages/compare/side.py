@@ -227,17 +227,3 @@ def _buckets(keys, names, compared, file_name) -> None:
             key="compare.buckets.differences",
             of=keys,
         )
-
-
-def make_in_advance(runs: list, known: dict, used: str | None, widgets: dict) -> None:
-    """Read the results of a workspace, and compare the first of them, as the page does while none is ticked."""
-    every = listed.every_of(runs, known, widgets)
-    choice = listed.Listing(used=used or "")
-    lines = listed.table(every, choice)
-    measured = lines[lines[choice.measure].notna()]
-    here = used if (measured["fingerprint"] == used).any() else next(iter(measured["fingerprint"]), None)
-    first = measured[measured["fingerprint"] == here].head(FIRST)
-    keys, _ = of_runs.readable([of_runs.middle(line, choice.measure) for _, line in first.iterrows()], FIRST)
-    if len(keys) > 1:
-        of_runs.tests(keys, of_runs.tested(choice))
-        of_runs.measures(keys, listed.further_names(choice.more))

@@ -35,16 +35,16 @@ def opened() -> bool:
     return True
 
 
-def around(page, make_comparison) -> None:
+def around(page) -> None:
     """Show the sidebar and messages, and run the page; called by app.py."""
     try:
         with turns.turn():
-            _draw(page, make_comparison)
+            _draw(page)
     finally:  # also when the page fails, or is drawn once more
         garbage.tidy_later()
 
 
-def _draw(page, make_comparison):
+def _draw(page):
     guard.let_in(workspace.token())
     fragments.begin()
     view.follow()  # before what is new is listed, so that an address does not take a data set out of use that just came
@@ -63,7 +63,7 @@ def _draw(page, make_comparison):
     sidebar.show_jobs(place_for_jobs)
     _follow_jobs()
     _ready_for_figures()
-    _read_ahead(make_comparison)
+    _read_ahead()
 
 
 def _follow_jobs():
@@ -94,18 +94,13 @@ def _ready_for_figures():
             st.plotly_chart({"data": [{"type": "scatter"}]})
 
 
-def _read_ahead(make_comparison):
-    """Read the result shown in the background, and the first comparison if there are several results."""
-    used, name = workspace.get("dataset"), f"compare {workspace.token()}"
-    runs = workspace.get("runs")  # also another list when results were brought back
-    if reading.is_unread(name, hash(tuple(record["key"] for record in runs))):
-        kept = runs, workspace.get("known"), used, workspace.get("widgets")
-        if len(kept[0]) > 1:
-            reading.read_ahead(lambda: make_comparison(*kept))
+def _read_ahead():
+    """Read the result shown in the background."""
+    used, runs = workspace.get("dataset"), workspace.get("runs")
     shown = workspace.get("shown").get(used)
     key = shown or (runs[-1]["key"] if runs and shown is None else None)
-    if key and reading.is_unread(f"run {key}"):
-        reading.read_ahead(lambda: reading.read_run(key))
+    if key:
+        reading.read_ahead(key)
 
 
 def show_trouble() -> None:

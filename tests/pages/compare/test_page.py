@@ -3,8 +3,6 @@
 import io
 import json
 import re
-from collections import OrderedDict
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,13 +11,13 @@ import streamlit as st
 
 from benchmarks.library.many_runs import make
 from pages.compare import side, table
-from pages.compare.listed import every_of
+from pages.compare.listed import every
 from pages.compare.one import DIGITS
-from pages.shared import cached, sections
+from pages.shared import cached
 from pages.shared.process import reading
 from tests.pages.making import damage, fields_of, figure, plainly, train, use, workspace_row
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment, store
+from xmlcore import experiment, store
 from xmlcore.experiment import side_by_side
 
 pytestmark = pytest.mark.sections()
@@ -114,44 +112,11 @@ def test_the_first_sentence_is_on_the_results_that_are_ticked_as_figure_and_repo
     assert f"{best} has the highest P@1 of 4" in plainly(ticked(page, keys[:1])), "one is not compared"
 
 
-@pytest.fixture
-def read_now(monkeypatch):
-    """What pages have read in the background is read at once, as while a server runs."""
-    monkeypatch.setattr(reading, "serving", SimpleNamespace(is_set=lambda: True))
-    monkeypatch.setattr(reading, "_ahead", OrderedDict())
-    monkeypatch.setattr(reading, "read_ahead", lambda read: read())
-
-
-def test_the_newest_results_are_read_ahead(ready, words, monkeypatch, read_now):
-    made, asked, read = make(4, words), [], []
-    monkeypatch.setattr(reading, "read_run", asked.append)
-    monkeypatch.setattr(side, "make_in_advance", lambda runs, *others: read.append(len(runs)))
-    listed(ready, made[:3], words).run()
-    assert asked == [made[2]["key"]] and read == [3], "the workspace has shown none"
-    listed(ready, made[3:], words)
-    assert read == [3, 4]
-
-
-@pytest.mark.usefixtures("first_figures")
-@pytest.mark.sections("Side by side")
-def test_what_the_page_shows_first_is_made_before_it_is_opened(ready, words, monkeypatch, read_now):
-    monkeypatch.setattr(reading, "read_run", lambda key: None)
-    listed(ready, make(12, words), words)  # so that the Data page finds results
-    cached.forget()
-    reading._ahead.clear()
-    ready.go("data")
-    for module, name in ((experiment, "runs"), (experiment, "seeds_grouped"), (side_by_side, "differences")):
-        monkeypatch.setattr(module, name, None)
-    monkeypatch.setattr(side_by_side, "measures_with_intervals", None)
-    monkeypatch.setattr(sections, "is_open", lambda tab: tab.open)
-    page = ready.go("compare")
-    assert "points above" in page.text() and page.frame(side.MEASURE)[side.MEASURE].iloc[0] == "P@1"
-
-
-def test_results_that_are_gone_are_not_read_ahead(own_cache, words):
-    datasets.save_dataset(words)
-    gone = [record | {"key": record["key"][::-1]} for record in make(3, words)]
-    side.make_in_advance(gone, {words.fingerprint: {"name": "words"}}, words.fingerprint, {})
+def test_the_newest_result_is_read_ahead(ready, words, monkeypatch):
+    made, asked = make(3, words), []
+    monkeypatch.setattr(reading, "read_ahead", asked.append)
+    listed(ready, made, words).run()
+    assert set(asked) == {made[2]["key"]}, "the workspace has shown none"
 
 
 def ticked(page, keys):
@@ -412,8 +377,10 @@ def test_three_data_sets_are_compared_by_the_best_of_each_model(ready, words):
     assert "3 data sets" not in page.set("compare.dataset", words.fingerprint).text()
 
 
-def test_the_file_of_results_has_whole_seeds(own_cache, words):
-    text = table.everything(every_of(make(24, words), {}, {}).frame).to_csv(index=False)
+def test_the_file_of_results_has_whole_seeds(own_cache, words, monkeypatch):
+    fields = {"runs": make(24, words), "known": {}, "widgets": {}}
+    monkeypatch.setattr("pages.compare.listed.workspace.get", fields.get)
+    text = table.everything(every().frame).to_csv(index=False)
     seeds = pd.read_csv(io.StringIO(text), dtype=str)["seed"]
     assert set(seeds.dropna()) == {"0", "1", "2"} and seeds.isna().any()
 

@@ -116,31 +116,28 @@ def test_the_default_data_set_is_made_before_kernels(own_cache, monkeypatch):
     assert submitted[2:] == ["Compiling code, once"]
 
 
-def test_pages_are_read_ahead_once_and_again_when_changed(monkeypatch):
-    monkeypatch.setattr(reading, "_ahead", OrderedDict())
-    monkeypatch.setattr(reading, "serving", threading.Event())
-    assert not reading.is_unread("d"), "no server runs"
-    reading.serving.set()
-    assert reading.is_unread("a", 1) and not reading.is_unread("a", 1)
-    assert reading.is_unread("b") and reading.is_unread("a", 2) and not reading.is_unread("a", 2)
-    monkeypatch.setattr(reading, "MOST_AHEAD", 2)
-    assert reading.is_unread("c") and not reading.is_unread("a", 2)
-    assert reading.is_unread("b"), "names that were read long ago are forgotten"
+def test_a_run_and_slow_modules_are_read_once_in_the_background(monkeypatch):
+    done, read, thread = threading.Event(), [], []
 
+    def run(key):
+        read.append(key)
+        thread.append(threading.current_thread().name)
+        done.set()
+        raise store.MissingArtifactError("runs", key, "gone")  # the page that needs it says so
 
-def test_slow_modules_and_results_are_read_in_the_background(monkeypatch):
     monkeypatch.setattr(garbage, "CALM", 0.0)
     monkeypatch.setattr(reading, "LATER", ("json.tool",))
+    monkeypatch.setattr(reading, "_ahead", OrderedDict())
+    monkeypatch.setattr(reading, "serving", threading.Event())
+    monkeypatch.setattr(reading.cached, "run", run)
     monkeypatch.delitem(sys.modules, "json.tool", raising=False)
-    done, threads = threading.Event(), []
-
-    def read():
-        threads.append(threading.current_thread().name)
-        done.set()
-        reading.read_run("a" * 32)  # a run that is gone: the page that needs it says so
-
-    reading.read_ahead(read)
-    assert done.wait(60) and threads == [reading.READER] and "json.tool" in sys.modules
+    reading.read_ahead("a")
+    assert not reading._ahead, "no server runs"
+    reading.serving.set()
+    for _ in range(2):
+        reading.read_ahead("a")
+    assert done.wait(60) and thread == [reading.READER] and "json.tool" in sys.modules
+    assert read == ["a"]
 
 
 def test_garbage_is_collected_after_runs_and_closed_tabs(monkeypatch):
@@ -202,7 +199,7 @@ def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     monkeypatch.setattr(fragments, "_of_page", lambda: 1)
     monkeypatch.setattr(fragments, "followed", lambda: ([], []))
     with pytest.raises(ZeroDivisionError):
-        frame.around(None, None)
+        frame.around(None)
     fragments.alone(lambda *args, **named: drawn.append((args, named)))(1, two=2)
     with pytest.raises(ZeroDivisionError):
         fragments.alone(lambda: 1 / 0)()
