@@ -8,20 +8,7 @@ TRAIN = "train"
 
 
 def trainings(repeat: Repeat, fingerprint: str, k: int = 5) -> dict[str, Task]:
-    """Return the trainings that a claim is measured on, by title.
-
-    Parameters
-    ----------
-    repeat : Repeat
-    fingerprint : str
-        Of the data set.
-    k : int
-        As a training has it.
-
-    Returns
-    -------
-    dict of str to Task
-    """
+    """Return the trainings that a claim is measured on, by title."""
     return {
         title: task(
             TRAIN,
@@ -33,20 +20,7 @@ def trainings(repeat: Repeat, fingerprint: str, k: int = 5) -> dict[str, Task]:
 
 
 def repetitions(repeat: Repeat, fingerprint: str, k: int = 5) -> dict[str, Task]:
-    """Return the tasks that repeat a claim, by title; of models, those that are trained already.
-
-    Parameters
-    ----------
-    repeat : Repeat
-    fingerprint : str
-        Of the data set.
-    k : int
-        As a training has it.
-
-    Returns
-    -------
-    dict of str to Task
-    """
+    """Return the tasks that repeat a claim, by title; of models, those that are trained already."""
     trained = trainings(repeat, fingerprint, k)
     if repeat.kind == TRAIN:
         return trained

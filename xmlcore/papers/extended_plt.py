@@ -23,16 +23,14 @@ NOISE = Repeat(
 TRAINED = Repeat("train", TREES)
 
 CLAIMS = (
-    Claim(_ID, ("Table 1",),
-          "Sizes of Eurlex-4K and Mediamill.",
+    Claim(_ID, ("Table 1",), "Sizes of Eurlex-4K and Mediamill.",
           "eurlex-4k: 15,539 + 3,809 rows, 5,000 features, 4,000 labels; mediamill: 30,993 + 12,914, 121, 101", HOLDS,
           "The catalog has the same rows; it counts 3,993 labels of the first and 120 features of the second.",
           "docs/catalog.md", Repeat("description"), page="Data"),
-    Claim(_ID, ("Table 2", "Table 4"),
-          "On sparse tf-idf rows, noise of 0.1 on all features costs nothing.",
+    Claim(_ID, ("Table 2", "Table 4"), "On sparse tf-idf rows, noise of 0.1 on all features costs nothing.",
           "eurlex-4k, P@1 at σ = 0 and 0.1: 81.04 and 81.28 %; with noisy copies 81.46 and 81.31 %", HOLDS,
-          "On eurlex4k-dev, other rows of the collection, P@1 falls from 53.9 to 53.3 % (by 1.2 ± 1.6 % of it), and "
-          "by 0.6 ± 0.8 % when trained on noisy copies, too. These change P@1 without noise by 1.1 ± 2.4 points. "
+          "On eurlex4k-dev, other rows of the collection, P@1 falls from 53.9 to 53.3 % (by 1.2 ± 1.6 % of it), and by "
+          "0.6 ± 0.8 % when trained on noisy copies, too. These change P@1 without noise by 1.1 ± 2.4 points. "
           "eurlex-4k itself was not measured here.", _NOISE, NOISE, "robustness_curves", "Robustness",
           "extended-plt-eurlex"),
     Claim(_ID, ("Table 3", "Table 5"),
@@ -40,17 +38,15 @@ CLAIMS = (
           "mediamill, loss of P@1 at σ = 0.1: 11.79 %; with noisy copies 6.33 %", FAILS,
           "The paper's model loses 2.5 % on scene, 2.0 % on yeast, 4.3 % on made-up data of Mediamill's shape, 4.9 % "
           "on bibtex, 14 % on delicious and 35 % on aloi; noisy copies multiply these losses by 1.24, 1.42, 0.97, "
-          "1.03, 0.90 and 0.82. The change exceeds that between seeds on aloi and, for the worse, on scene. "
-          "mediamill itself was not measured here.", _RESULTS, NOISE, "robustness_curves", "Robustness",
+          "1.03, 0.90 and 0.82. The change exceeds that between seeds on aloi and, for the worse, on scene. mediamill "
+          "itself was not measured here.", _RESULTS, NOISE, "robustness_curves", "Robustness",
           "extended-plt-mediamill"),
     Claim(_ID, ("Figure 1", "Figure 2", "Figure 3"),
           "P@k, nDCG@k and PSDCG@k over σ: flat on Eurlex-4K; on Mediamill the curve of noisy copies falls half as "
-          "steeply.",
-          "as Tables 2 to 5, and σ = 0.01 and 0.05", FAILS,
+          "steeply.", "as Tables 2 to 5, and σ = 0.01 and 0.05", FAILS,
           "The curves are flat on eurlex4k-dev and fall on dense data, but on none of six data sets half as steeply.",
           _NOISE, NOISE, "robustness_curves", "Robustness"),
-    Claim(_ID, ("Figure 4",),
-          "Noise makes the prediction of sparse rows some ten times slower, of dense rows hardly.",
+    Claim(_ID, ("Figure 4",), "Noise makes the prediction of sparse rows some ten times slower, of dense rows hardly.",
           "eurlex-4k, k = 5: 5.1 s, and 45.1 s at σ = 0.1; mediamill: 0.31 and 0.25 s (16 cores)", OTHER,
           "Another machine and program: noise on 5,000 features of 3,809 rows and the five best of 4,000 labels take "
           "0.3 s on two cores here.", _RESULTS, NOISE, "prediction_times", "Robustness"),
@@ -66,15 +62,13 @@ CLAIMS = (
           "The list does not look at the model, so it is the same for every model. Without the three largest values "
           "the label keeps 49.4 % probability on bibtex (51.5 before), without three at random 48.6, and without the "
           "three largest contributions 20.3.", _RESULTS, TRAINED, "magnitude_bars", "Explain"),
-    Claim(_ID, ("Figure 6",),
-          "Noise hardly changes large feature values, and visibly changes small ones.",
+    Claim(_ID, ("Figure 6",), "Noise hardly changes large feature values, and visibly changes small ones.",
           "eurlex-4k: values up to 64.6; mediamill: up to 0.73; σ = 0.1", HOLDS,
           "It follows from the sizes: rows of eurlex4k-dev are 163 long, and noise of 0.1 on 5,000 features 7.",
           _RESULTS, NOISE, "noisy_features", "Robustness"),
-    Claim(_ID, ("Algorithm 1",),
-          "Robustness is measured by predicting rows with Gaussian noise at each level.",
+    Claim(_ID, ("Algorithm 1",), "Robustness is measured by predicting rows with Gaussian noise at each level.",
           "k = 1, 3, 5; σ = 0.01, 0.05, 0.1; one draw", HOLDS,
-          "ExtendedPLT.adversarial_evaluation does so. A single draw says nothing about chance, so draws are "
-          "repeated here, with intervals.",
-          "docs/methods/robustness.md#perturbations", NOISE, "robustness_curves", "Robustness"),
+          "ExtendedPLT.adversarial_evaluation does so. A single draw says nothing about chance, so draws are repeated "
+          "here, with intervals.", "docs/methods/robustness.md#perturbations", NOISE, "robustness_curves",
+          "Robustness"),
 )  # fmt: skip
