@@ -35,6 +35,7 @@ PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
 NODES = {"feature": "int32", "threshold": "float64", "left": "int32", "right": "int32", "proba": "float32"}
 PREDICT_VALUES = 1 << 22  # largest number of probabilities that predict holds per thread: 16 MiB as float32
 
+LABEL_SEED = replace(SEED, maximum=INT32_MAX, offered=(0, INT32_MAX), details=f"{SEEDS} Each label has its own.")
 PARAMETERS = (
     Parameter(
         "selected", "Features of each label",
@@ -44,10 +45,7 @@ PARAMETERS = (
     ),
     N_JOBS,
     replace(
-        SEED,
-        maximum=INT32_MAX,
-        offered=None,
-        in_form=False,
+        SEED, maximum=INT32_MAX, offered=None, in_form=False,
         details=f"{SEEDS} At each node features are tried in random order, which decides between splits of equal "
         "worth. Each label has its own random numbers.",
     ),
@@ -135,6 +133,10 @@ class TreeOfEachLabel(Estimator):
             raise ModelFormatError("the trees are invalid: the file was damaged or written by something else")
         self._set_fitted(n_nodes, nodes, n_features)
 
+    def _set_trees(self, trees, n_features):
+        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
+        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), n_features)
+
     def _set_fitted(self, n_nodes, nodes, n_features):
         """Set the fitted attributes, given the number of nodes of each tree and the arrays of all nodes."""
         self.n_nodes_, self._nodes, self._tree_ptr = n_nodes, nodes, pointers(n_nodes)
@@ -211,8 +213,7 @@ class BRDT(TreeOfEachLabel):
         tried = X.shape[1] if selected is None else selected.shape[1]
         check_columns(self, X, n_labels, TREE_BYTES, SPLIT_BYTES * tried, effective_jobs(self.n_jobs))
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
-        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
-        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), X.shape[1])
+        self._set_trees(trees, X.shape[1])
 
     def _trained(self, X, Y, selected, progress):
         tree_class, seed = self._further_class(), self._entropy()
@@ -225,8 +226,7 @@ class BRDT(TreeOfEachLabel):
             rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             if rows.size in (0, X.shape[0]):
                 return without_split(rows.size > 0)
-            y = np.zeros(X.shape[0])
-            y[rows] = 1.0
+            y = binary_column(Y, label)
             features = ids if shared else np.unique(selected[label])
             columns = shared_columns if shared else tree_columns(X[:, features])
             tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
@@ -327,6 +327,12 @@ def tree_columns(X: sp.csc_array):
     return sp.csc_matrix(
         (X.data.astype(np.float32, copy=False), X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
     )
+
+
+def binary_column(Y: sp.csc_array, label) -> np.ndarray:
+    y = np.zeros(Y.shape[0])
+    y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
+    return y
 
 
 def label_seed(random_state: int, label: int) -> int:

@@ -1,6 +1,5 @@
 """GradEnFS: features by the gradients of a sparse network, gathered while its connections change."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,11 +7,10 @@ import scipy.sparse as sp
 from scipy.special import expit
 
 from xmlcore.parallel import run_tasks
-from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
-from xmlcore.selection.decision_trees import label_seed
-from xmlcore.selection.rivals import SHARED, Selector, binary_column
+from xmlcore.parameters import N_JOBS, About, Parameter, described
+from xmlcore.selection.decision_trees import LABEL_SEED, binary_column, label_seed
+from xmlcore.selection.rivals import SHARED, Selector
 from xmlcore.typing import RandomState
-from xmlcore.validation import INT32_MAX
 
 HIDDEN_LAYERS, BATCH, STEP = 3, 100, 0.001
 REWIRED = 0.3  # share of the connections that are replaced after each epoch
@@ -67,7 +65,7 @@ class GradEnFSSelection(Selector):
             "n_hidden", "Hidden units", "Units in each of three layers.", "int", 1000, minimum=1, maximum=1 << 20,
             offered=(10, 10_000), advanced=True,
         ),
-        replace(SEED, maximum=INT32_MAX, offered=(0, INT32_MAX), details=f"{SEEDS} Each label has its own."),
+        LABEL_SEED,
         N_JOBS,
     )  # fmt: skip
 

@@ -1,7 +1,5 @@
 """LIFT: features made for each label, the distances of a row to clusters of the rows with and without the label."""
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -9,8 +7,17 @@ from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
 from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
-from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
-from xmlcore.selection.decision_trees import TREE_BYTES, TreeOfEachLabel, check_columns, flat, label_seed, without_split
+from xmlcore.parameters import N_JOBS, About, Parameter, described
+from xmlcore.selection.decision_trees import (
+    LABEL_SEED,
+    TREE_BYTES,
+    TreeOfEachLabel,
+    binary_column,
+    check_columns,
+    flat,
+    label_seed,
+    without_split,
+)
 from xmlcore.system import effective_jobs
 from xmlcore.typing import RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
@@ -73,7 +80,7 @@ class LIFT(TreeOfEachLabel):
             "float", 0.1, minimum=0.0, above_minimum=True, maximum=1.0, offered=(0.01, 1.0),
         ),
         N_JOBS,
-        replace(SEED, maximum=INT32_MAX, offered=(0, INT32_MAX), details=f"{SEEDS} Each label has its own."),
+        LABEL_SEED,
     )  # fmt: skip
 
     def __init__(
@@ -100,8 +107,7 @@ class LIFT(TreeOfEachLabel):
         def one_label(label):
             if not each[label]:
                 return without_split(n_true[label] > 0)
-            y, own = np.zeros(n), slice(ends[label], ends[label + 1])
-            y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
+            y, own = binary_column(Y, label), slice(ends[label], ends[label + 1])
             random = np.random.default_rng(label_seed(seed, label))
             parts = [cluster_centers(X[y == side], each[label], random) for side in (1.0, 0.0)]
             centers[:, own] = np.concatenate(parts).T
@@ -111,8 +117,7 @@ class LIFT(TreeOfEachLabel):
 
         costs = 1 + each * n
         trees = run_tasks(one_label, range(n_true.size), costs, self.n_jobs, progress, "Clustering rows", "labels")
-        n_nodes = np.array([tree[0].size for tree in trees], np.int64)
-        self._set_fitted(n_nodes, tuple(np.concatenate(parts) for parts in zip(*trees)), n_features)
+        self._set_trees(trees, n_features)
         self._centers, self.n_centers_ = centers, 2 * each
 
     def _predict_into(self, X, out):

@@ -15,7 +15,7 @@ from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
 from xmlcore.selection.columns import KeepsColumns
-from xmlcore.selection.decision_trees import check_columns, label_seed, tree_columns
+from xmlcore.selection.decision_trees import binary_column, check_columns, label_seed, tree_columns
 from xmlcore.selection.fals.parameters import N_FEATURES
 from xmlcore.selection.fals.selecting import are_features, best, selected_count
 from xmlcore.system import effective_jobs
@@ -60,9 +60,7 @@ FOREST = (
         "int", 100, minimum=1, offered=(1, 10_000),
     ),
     replace(
-        SEED,
-        maximum=INT32_MAX,
-        offered=(0, INT32_MAX),
+        SEED, maximum=INT32_MAX, offered=(0, INT32_MAX),
         details=f"{SEEDS} Each label, and each tree of a shared forest, has random numbers of its own.",
     ),
     N_JOBS,
@@ -481,12 +479,6 @@ class MutualInformationSelection(_BlockSelection):
             return np.maximum(information, 0.0)
 
         _by_products(X, Y, score, progress, keep)
-
-
-def binary_column(Y: sp.csc_array, label):
-    y = np.zeros(Y.shape[0])
-    y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
-    return y
 
 
 def above_median(X: sp.csr_array) -> sp.csr_array:
