@@ -15,9 +15,8 @@ from xmlcore.explain._attribution import Attributions, attributions, can_explain
 from xmlcore.explain._contributions import contrast, contributions, magnitude
 from xmlcore.explain._importance import LabelImportance, importance, label_importance
 from xmlcore.explain._paths import path
-from xmlcore.explain._removal import counterfactual, deletion_curve, label_scores
+from xmlcore.explain._removal import counterfactual, deletion_curve, label_scores, label_values, probability, what_if
 from xmlcore.explain._stability import agreement, side_by_side, stability
-from xmlcore.explain._what_if import label_values, probability, what_if
 
 __all__ = [
     "Attributions", "LabelImportance", "agreement", "attributions", "can_explain", "contrast", "contributions",
