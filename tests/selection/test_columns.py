@@ -20,7 +20,7 @@ every_selection = pytest.mark.parametrize("case", SELECTIONS, ids=lambda case: c
 
 
 def test_all_selections_keep_columns():
-    assert len({case.cls for case in SELECTIONS}) == 5
+    assert len({case.cls for case in SELECTIONS}) == 6
 
 
 @every_selection
