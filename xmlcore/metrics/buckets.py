@@ -45,7 +45,9 @@ def label_buckets(train_rows_of_label: np.ndarray) -> np.ndarray:
     counts, place, n_labels = np.unique(-train_rows_of_label, return_inverse=True, return_counts=True)
     occurrences = -counts * n_labels
     middle = np.cumsum(occurrences) - occurrences / 2
-    shares = (counts == 0, middle <= HEAD_SHARE * occurrences.sum(), middle <= TORSO_SHARE * occurrences.sum())
+    in_head, in_torso = middle <= HEAD_SHARE * occurrences.sum(), middle <= TORSO_SHARE * occurrences.sum()
+    in_torso &= counts != max(counts[counts < 0], default=0)  # the rarest labels are tail, unless all are head
+    shares = (counts == 0, in_head, in_torso)
     return np.select(shares, (UNSEEN, *BUCKETS[:2]), BUCKETS[2]).astype(object)[place]
 
 

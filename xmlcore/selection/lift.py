@@ -143,9 +143,9 @@ class LIFT(TreeOfEachLabel):
 
 def distances(X: sp.csr_array, centers: np.ndarray) -> np.ndarray:
     """Return the distance of each row to each column of ``centers``, float32 (n, k)."""
-    lengths = np.asarray(X.multiply(X).sum(axis=1), np.float32).reshape(-1, 1)
-    squares = lengths + (centers**2).sum(axis=0) - 2 * (X @ centers)
-    return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
+    X, centers = X.astype(np.float64), centers.astype(np.float64)  # in float32 what is far from 0 loses its distances
+    squares = X.multiply(X).sum(axis=1).reshape(-1, 1) + (centers**2).sum(axis=0) - 2 * (X @ centers)
+    return np.sqrt(np.maximum(squares, 0)).astype(np.float32)
 
 
 def cluster_centers(X: sp.csr_array, k: int, random: np.random.Generator) -> np.ndarray:

@@ -203,7 +203,7 @@ def _full_selections(selections) -> list:
 class CompareSelections(Task):
     """Compare selections by decision trees that are trained on the features that the selections keep."""
 
-    kind, folder, result = "compare_selections", "judged", Comparison
+    kind, folder, result, version = "compare_selections", "judged", Comparison, 2
     doing = "Comparing selections on {dataset}"
 
     PARAMETERS = (

@@ -236,7 +236,7 @@ class WarningsBySeed:
 class Select(Task):
     """Select features on the training rows of a data set."""
 
-    kind, folder, result = "select", "selections", Selection
+    kind, folder, result, version = "select", "selections", Selection, 2
 
     PARAMETERS = (METHOD, SETTINGS)
 
