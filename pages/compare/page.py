@@ -1,14 +1,14 @@
 """The Compare page: which model is best, on what, by how much, and is that significant?
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
-it; side.py puts several results side by side, pairs.py compares two of them, settings.py says which settings matter;
-one.py shows all that is known of one result; published.py has what papers print for the same rows; external.py takes
-predictions of another program; of_runs.py computes.
+it, and what papers print for the same rows; side.py puts several results side by side, pairs.py compares two of them,
+settings.py says which settings matter; one.py shows all that is known of one result; external.py takes predictions of
+another program; of_runs.py computes.
 """
 
 import streamlit as st
 
-from pages.compare import answer, external, listed, one, published, side, table
+from pages.compare import answer, external, listed, one, side, table
 from pages.shared import door
 
 
@@ -31,7 +31,7 @@ def draw(ready) -> None:
     with rows:
         table.show(lines, choice, frame, compared)
         listed.missing(results)
-        published.show(choice)
+        table.published(choice)
     with buttons:
         table.buttons([records[k] for k in ticked], lines, frame, choice)
     with below:

@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.compare import answer, listed
-from pages.shared import format, settings, tables
+from pages.shared import door, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes, run_names
 from pages.shared.workspaces import workspace
-from xmlcore import experiment, metrics
+from xmlcore import experiment, metrics, papers
 
 CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
 UNTICKED = "compare.unticked"  # key of st.session_state: how often all lines were unticked
@@ -194,3 +194,23 @@ def everything(frame) -> pd.DataFrame:
     rest = [name for name in frame if name not in (*own, *listed.INTERNAL)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
+
+
+def published(choice) -> None:
+    """Show published rankings measured on the rows of the data set in use, if there are any."""
+    used = door.in_use()
+    if used.data is None or (frame := papers.published(used.data)).empty:
+        return
+    measures = [name for name in dict.fromkeys((choice.measure, *frame.columns)) if name in listed.MEASURED]
+    shown = [name for name in measures if name in frame]
+    first = shown[0]
+    frame = frame.sort_values(first, ascending=False, kind="stable")
+    columns = {
+        first: tables.bar(first, 130, form="%.2f"),
+        "method": tables.text("Method", 240),
+        **{name: tables.number(name, 68, "%.2f") for name in shown[1:]},
+        "source": tables.text("Source", 200),
+    }
+    with st.expander(f"Published: {format.count(len(frame), 'method')}, not run here", icon=":material/menu_book:"):
+        st.caption(f"Printed for the rows and the split of **{format.plain(used.name)}**, by their sizes; in percent.")
+        tables.show(frame, "compare.published", columns, first=tuple(columns), most=320)
