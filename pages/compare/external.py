@@ -5,7 +5,7 @@ import streamlit as st
 from pages.compare import table
 from pages.shared import actions, fields, format, jobs, sending, tasks
 from pages.shared.results import results
-from pages.shared.streamlit_fixes import reconnected
+from pages.shared.streamlit_fixes import transfers
 from pages.shared.workspaces import workspace
 
 KIND = "given_predictions"
@@ -37,7 +37,7 @@ def show(beside=()) -> None:
         about = {"place": left, "placeholder": "fastText", "max_chars": LONGEST_NAME}
         name = fields.text("Name of the program", "compare.external.name", **about)
         of = format.plain(tasks.dataset_name(fingerprint) or "the data set")
-        key = f"compare.external.{reconnected.number(ROUND)}"
+        key = f"compare.external.{transfers.number(ROUND)}"
         file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
         if sending.button("Compare them", "compare.external.start", file if name.strip() else None):
             params, files = {"name": name.strip(), "k": results.K}, {"predictions": file}

@@ -9,7 +9,6 @@ from pages.compare import listed
 from pages.shared import addresses, format, jobs, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results, run_changes
-from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
 
@@ -72,7 +71,7 @@ def show(key: str, every) -> None:
                 args=(record,),
             )
     if st.session_state.pop(_GO, False):
-        address_fields.switch(addresses.page("Train"))
+        addresses.switch("Train")
     if line["tags"] or line["note"]:
         st.markdown(f"Tags: {format.plain(line['tags'] or 'none')}.")
         st.text(line["note"])

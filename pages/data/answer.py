@@ -10,7 +10,6 @@ from pages.data import choose, statistics
 from pages.data.forms import form
 from pages.shared import actions, addresses, door, format, jobs, tables, tasks
 from pages.shared.results import results
-from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment
 from xmlcore.datasets.statistics.description import RARE
@@ -147,4 +146,4 @@ def _train(fingerprint, label, models, page, **look):
         now = time.time()
         for rank, model in enumerate(models):  # the first one stays shown when others are done later
             tasks.start(tasks.train_task(fingerprint, model, None, results.K), asked=now - rank / 1000)
-        address_fields.switch(addresses.page(page))
+        addresses.switch(page)

@@ -8,7 +8,7 @@ import streamlit as st
 from pages.predict import asked, listed
 from pages.shared import actions, cached, fields, format, jobs, sending, tasks, view
 from pages.shared.results import decided
-from pages.shared.streamlit_fixes import reconnected
+from pages.shared.streamlit_fixes import transfers
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
@@ -141,7 +141,7 @@ def _upload(predictor) -> None:
     with right:
         of = fields.radio("The file has", OF, "predict.file of", TEXTS) if predictor.packed.is_text else ROWS
     with left:
-        file = st.file_uploader(FILE[of], key=f"predict.file.{reconnected.number(ROUND)}", help=HELP[of])
+        file = st.file_uploader(FILE[of], key=f"predict.file.{transfers.number(ROUND)}", help=HELP[of])
     options = {"of": of}
     with right:
         if of == ROWS:

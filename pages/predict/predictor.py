@@ -10,7 +10,7 @@ from pages.predict import asked, many
 from pages.shared import actions, cached, door, fields, format, jobs, selectors, sending, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided, results, run_names
-from pages.shared.streamlit_fixes import reconnected
+from pages.shared.streamlit_fixes import transfers
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
@@ -222,7 +222,7 @@ def open_model() -> None:
     file = st.file_uploader(
         "Packed model, a zip file",
         type=["zip"],
-        key=f"predict.open.{reconnected.number(ROUND)}",
+        key=f"predict.open.{transfers.number(ROUND)}",
         help="A file that this page, PackedModel.save or the command line has written. Nothing in it is executed.",
     )
     if sending.button("Open the model", "predict.open", file):

@@ -1,8 +1,15 @@
-"""Pages by name, links to them, and the fields of their addresses."""
+"""Pages by name, links to them, and the fields of their addresses.
+
+Hidden fields keep in the address what it says when the user goes to another page. Streamlit drops what an address says
+beside the page when a link of ``st.navigation`` is followed, unless it is the value of a field that the app itself, not
+the page, binds to the address. If the script wrote it anew, each page would be two steps of the browser's history, and
+the first press of Back would stay on the page. Seen with Streamlit 1.67.0.
+"""
 
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 FOLDER = Path(__file__).resolve().parents[1]
 # The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
@@ -43,6 +50,21 @@ def navigation():
 
 
 def link(name: str, label: str, **also: str) -> None:
-    # Other fields of the address are kept by pages.shared.streamlit_fixes.address_fields. If the link had them too, the
+    # Other fields of the address are kept by :func:`keep`. If the link had them too, the
     # address would have them twice for a moment: one more step in the browser's history.
     st.page_link(page(name), label=label, icon=f":material/{ICONS[name]}:", query_params=also or None)
+
+
+def keep(name: str, value: str) -> None:
+    """Have the address say a value under a name on every page; called within a hidden container."""
+    st.session_state[name] = value
+    st.text_input(name, key=name, bind="query-params")
+
+
+def switch(name: str) -> None:
+    """Open another page with what these fields say; ``st.switch_page`` refuses to write what a field is bound to."""
+    with get_script_run_ctx().session_state.query_params() as params:
+        fields = {field: params[field] for field in params if params.is_bound(field)}
+        for field in fields:
+            params.unbind_widget(params.get_binding_for_param(field).widget_id)
+    st.switch_page(page(name), query_params=fields)

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.shared import view
-from pages.shared.process import garbage
+from pages.shared.process import turns
 from pages.shared.workspaces import workspace
 
 _LIVE, _OVER = "fragments.live", "fragments.over"  # keys of st.session_state: lists of functions, of this drawing
@@ -48,7 +48,7 @@ def alone(draw):
             if by_itself and n_shown:  # frame.py follows what the drawing of a whole page has
                 st.rerun()
         finally:
-            garbage.tidy_later()
+            turns.tidy_later()
 
     drawn_for = _of_page()
     return st.fragment(drawn)

@@ -3,11 +3,9 @@
 import streamlit as st
 from streamlit.errors import StreamlitInvalidLayoutContextError
 
-from pages.shared import first_results, format, fragments, jobs, sidebar, tasks, view
+from pages.shared import addresses, first_results, format, fragments, jobs, sidebar, tasks, view
 from pages.shared.operator import accounts, guard
-from pages.shared.process import garbage, reading, turns
-from pages.shared.process.turns import serving
-from pages.shared.streamlit_fixes import address_fields
+from pages.shared.process import reading, turns
 from pages.shared.workspaces import removed, stored, workspace
 from xmlcore import store
 from xmlcore.state import StateError
@@ -41,7 +39,7 @@ def around(page) -> None:
         with turns.turn():
             _draw(page)
     finally:  # also when the page fails, or is drawn once more
-        garbage.tidy_later()
+        turns.tidy_later()
 
 
 def _draw(page):
@@ -51,7 +49,7 @@ def _draw(page):
     tasks.collect()
     first_results.go_on()
     with st.container(key="in-address"):  # hidden by the style
-        address_fields.keep(workspace.QUERY, workspace.address())
+        addresses.keep(workspace.QUERY, workspace.address())
         view.keep()
     place_for_jobs = sidebar.show(page)
     show_trouble()
@@ -88,7 +86,7 @@ def _follow_jobs():
 
 def _ready_for_figures():
     """Draw a hidden figure once: so the browser prepares the library for figures while the user reads the page."""
-    if serving.is_set() and not st.session_state.get(_READY):
+    if turns.serving.is_set() and not st.session_state.get(_READY):
         st.session_state[_READY] = True
         with st.container(key="in-advance"):  # hidden: see STYLE
             st.plotly_chart({"data": [{"type": "scatter"}]})

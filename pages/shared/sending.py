@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.shared import actions, format, jobs, tasks
 from pages.shared.process import turns
-from pages.shared.streamlit_fixes import reconnected
+from pages.shared.streamlit_fixes import transfers
 from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
@@ -38,7 +38,7 @@ def button(label: str, key: str, file) -> bool:
     """Show the button, and return whether it was pressed and there is a file."""
     pressed = f"{key} pressed"  # remembered: Streamlit forgets a press when another event interrupts the run
     actions.button(label, key=key, disabled=file is None, on_click=st.session_state.update, args=({pressed: True},))
-    reconnected.say(file is not None)
+    transfers.say(file is not None)
     return file is not None and st.session_state.pop(pressed, False)
 
 
@@ -54,7 +54,7 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
         jobs.dismiss(record["id"])
     tasks.start(task)
     then(task.key)
-    reconnected.empty(field, [file.file_id for file in files.values()])
+    transfers.empty(field, [file.file_id for file in files.values()])
     st.rerun()
 
 

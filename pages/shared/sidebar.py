@@ -7,7 +7,6 @@ import streamlit as st
 from pages.shared import addresses, cached, fields, format, fragments, jobs, sections, sweeping, tasks, view
 from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
-from pages.shared.streamlit_fixes import address_fields
 from pages.shared.workspaces import dataset_list, records, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import store
@@ -124,7 +123,7 @@ def _dataset():
         st.caption(f"{format.plain(wanted)} is being prepared.")
     if not workspace.read_only() and st.button("Add data", key="sidebar.add", icon=":material/add:", type="tertiary"):
         st.session_state[addresses.ADDING] = True
-        address_fields.switch(addresses.page("Data"))
+        addresses.switch("Data")
 
 
 def _read(fingerprint):

@@ -12,8 +12,7 @@ import re
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import format
-from pages.shared.streamlit_fixes import address_fields
+from pages.shared import addresses, format
 from pages.shared.workspaces import dataset_list, workspace
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
@@ -126,7 +125,7 @@ def keep() -> None:
     """Update the view to the data set and result in use, and write it into the address, within a hidden container."""
     st.session_state[NOW] = _in_use(now())
     text = now().text()
-    address_fields.keep(FIELD, "" if text == st.session_state.get(_BARE) else text)
+    addresses.keep(FIELD, "" if text == st.session_state.get(_BARE) else text)
 
 
 def _in_use(view) -> View:

@@ -10,7 +10,7 @@ import pytest
 from browsing import WAIT, Tab, easy_file, playwright_error
 
 from benchmarks.library.dashboard_server import Server
-from pages.shared.streamlit_fixes.reconnected import LOST
+from pages.shared.streamlit_fixes.transfers import LOST
 from xmlcore.state import FILE
 
 # Quicker: test_streamlit_fixes.py (a session that follows another one), test_read.py, and tests/pages/jobs.

@@ -21,7 +21,7 @@ from models.test_damaged_models import harm_json
 from streamlit.runtime.state.common import TESTING_KEY
 
 from pages.shared import addresses, sections
-from pages.shared.streamlit_fixes import downloads
+from pages.shared.streamlit_fixes import transfers
 from tests.pages.conftest import Session
 from tests.pages.making import (
     damage,
@@ -352,7 +352,7 @@ def test_a_walk_at_random_meets_no_exception(ready, server, monkeypatch, seed):
     monkeypatch.setattr(experiment, "submit", submit_if_quick)
     monkeypatch.setattr(sections, "is_open", monkey.is_open)
     monkeypatch.setattr(st, "download_button", monkey.offer)
-    monkeypatch.setattr(downloads, "made", lambda: None)  # the pages that follow would wait for a browser
+    monkeypatch.setattr(transfers, "made", lambda: None)  # the pages that follow would wait for a browser
     try:
         for deed in DEEDS or [None] * min(WALK, STEPS):
             monkey.step(deed)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.shared import actions, cached, fields, format, fragments, jobs, sending, tasks
-from pages.shared.streamlit_fixes import reconnected
+from pages.shared.streamlit_fixes import transfers
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import store
 from xmlcore.datasets.errors import InputError
@@ -36,7 +36,7 @@ class ChosenFiles:
 
     def key(self, field: str) -> str:
         """Return the key of the widget for one input; it changes after each upload, which empties the widget."""
-        return f"{self.form}.{field}.{reconnected.number(self._round)}"
+        return f"{self.form}.{field}.{transfers.number(self._round)}"
 
     def chosen(self) -> dict:
         """Return the files and the name chosen so far, by input; None for a file that was taken off again."""
@@ -94,7 +94,7 @@ class ChosenFiles:
         """Make new, empty widgets."""
         ids = self.ids()
         st.session_state[self._before] = {}
-        reconnected.empty(self._round, ids)
+        transfers.empty(self._round, ids)
 
 
 class Request(NamedTuple):
@@ -157,7 +157,7 @@ def show(form: Form, *about) -> None:
         chosen = any(form.file_ids())
         if not chosen:
             st.caption("Choose a file first.")
-        reconnected.say(chosen)
+        transfers.say(chosen)
     files, message = st.session_state.get(form.error, (None, None))
     if message is not None and files == form.file_ids():  # a message about other files is not shown any more
         st.error(message)

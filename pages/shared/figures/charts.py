@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import format
 from pages.shared.figures import figure_files
 from pages.shared.process import turns
-from pages.shared.streamlit_fixes import downloads
+from pages.shared.streamlit_fixes import transfers
 from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
@@ -87,7 +87,7 @@ def file_button(label: str, make, file_name: str, help: str, key: str | None = N
 
     def hand_out():
         content = make()
-        downloads.made()
+        transfers.made()
         return content
 
     st.download_button(

@@ -13,9 +13,8 @@ import streamlit as st
 
 from pages.shared.addresses import SCRIPT
 from pages.shared.operator import guard
-from pages.shared.process import garbage, job_queue, reading, room
-from pages.shared.process.turns import serving
-from pages.shared.streamlit_fixes import downloads, websocket
+from pages.shared.process import job_queue, reading, room, turns
+from pages.shared.streamlit_fixes import transfers, websocket
 from pages.shared.workspaces import stored
 from xmlcore import store
 from xmlcore.state import database
@@ -27,7 +26,7 @@ async def lifespan(app):
     """Get ready for the first page when the server starts, say where it is, and open the user's browser."""
     threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
     ended = threading.Event()
-    for name, keep_tidy in (("xmlcore-tidy-store", room.keep_tidy), ("xmlcore-garbage", garbage.keep_tidy)):
+    for name, keep_tidy in (("xmlcore-tidy-store", room.keep_tidy), ("xmlcore-garbage", turns.keep_tidy)):
         threading.Thread(target=keep_tidy, args=(ended,), name=name, daemon=True).start()
     print(f"\n  The dashboard is at {_address()}\n", flush=True)
     if not st.get_option("server.headless"):
@@ -44,11 +43,11 @@ async def lifespan(app):
     # another session, which goes along the path, would skip a folder and not find its module.
     sys.path.append(str(SCRIPT.parent))
     websocket.keep_upload_addresses(guard.note_given)
-    downloads.keep()
-    serving.set()
+    transfers.keep()
+    turns.serving.set()
     yield
     ended.set()
-    serving.clear()
+    turns.serving.clear()
     _end_in_order()
 
 
@@ -80,4 +79,4 @@ def get_ready() -> None:
     job_queue.queue()
     for name in ("pandas", "xmlcore.figures", *(reading.LATER if store.changed("runs") else ())):  # what takes long
         importlib.import_module(name)
-    garbage.collect(everything=True)
+    turns.collect(everything=True)

@@ -7,8 +7,7 @@ import threading
 from collections import OrderedDict
 
 from pages.shared import cached
-from pages.shared.process import garbage, job_queue
-from pages.shared.process.turns import serving
+from pages.shared.process import job_queue, turns
 from xmlcore import explain, store
 from xmlcore.store import cache_root
 
@@ -22,12 +21,12 @@ _one_reads = threading.Lock()  # held by the thread that reads in the background
 def read_ahead(key: str) -> None:
     """Read a run in the background, once."""
     named = str(cache_root()), key
-    if not serving.is_set() or named in _ahead or job_queue.compiling() is not None:
+    if not turns.serving.is_set() or named in _ahead or job_queue.compiling() is not None:
         return
     _ahead[named] = True
     if len(_ahead) > MOST_AHEAD:
         _ahead.popitem(last=False)
-    later = threading.Timer(garbage.CALM, _read, [key])
+    later = threading.Timer(turns.CALM, _read, [key])
     later.name, later.daemon = READER, True
     later.start()
 

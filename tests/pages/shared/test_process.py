@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner.exec_code import modified_sys_path
 
 from pages.shared import cached, fragments, frame
 from pages.shared.addresses import SCRIPT
-from pages.shared.process import garbage, in_memory, job_queue, lifespan, reading, turns
+from pages.shared.process import in_memory, job_queue, lifespan, reading, turns
 from pages.shared.process.in_memory import Values
 from xmlcore import experiment, store
 
@@ -125,15 +125,15 @@ def test_a_run_and_slow_modules_are_read_once_in_the_background(monkeypatch):
         done.set()
         raise store.MissingArtifactError("runs", key, "gone")  # the page that needs it says so
 
-    monkeypatch.setattr(garbage, "CALM", 0.0)
+    monkeypatch.setattr(turns, "CALM", 0.0)
     monkeypatch.setattr(reading, "LATER", ("json.tool",))
     monkeypatch.setattr(reading, "_ahead", OrderedDict())
-    monkeypatch.setattr(reading, "serving", threading.Event())
+    monkeypatch.setattr(turns, "serving", threading.Event())
     monkeypatch.setattr(reading.cached, "run", run)
     monkeypatch.delitem(sys.modules, "json.tool", raising=False)
     reading.read_ahead("a")
     assert not reading._ahead, "no server runs"
-    reading.serving.set()
+    turns.serving.set()
     for _ in range(2):
         reading.read_ahead("a")
     assert done.wait(60) and thread == [reading.READER] and "json.tool" in sys.modules
@@ -148,14 +148,14 @@ def test_garbage_is_collected_after_runs_and_closed_tabs(monkeypatch):
             """Let the clock go on; until 40 seconds pages are drawn all the time."""
             now[0] += seconds
             if now[0] <= 40:
-                garbage.tidy_later()
+                turns.tidy_later()
             return now[0] > 200
 
-    monkeypatch.setattr(garbage, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(garbage, "_drawn", 0.0)
-    monkeypatch.setattr(garbage, "collect", lambda everything: collected.append((everything, now[0])))
-    monkeypatch.setattr(garbage.st, "get_option", {"server.disconnectedSessionTTL": 10}.get)
-    garbage.keep_tidy(Ended())
+    monkeypatch.setattr(turns, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(turns, "_drawn", 0.0)
+    monkeypatch.setattr(turns, "collect", lambda everything: collected.append((everything, now[0])))
+    monkeypatch.setattr(turns.st, "get_option", {"server.disconnectedSessionTTL": 10}.get)
+    turns.keep_tidy(Ended())
     assert collected == [(False, 31.0), (False, 41.0), (True, 80.0)]
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
@@ -165,10 +165,10 @@ def test_garbage_is_collected_after_runs_and_closed_tabs(monkeypatch):
 def test_free_memory_goes_back_to_the_system():
     code = """
 import threading
-from pages.shared.process import garbage
+from pages.shared.process import turns
 
 def collected():
-    garbage.collect(everything=False)
+    turns.collect(everything=False)
     return held()
 
 def held():
@@ -193,7 +193,7 @@ print(held() - before, collected() - before)
 
 def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     asked, drawn = [], []
-    monkeypatch.setattr(garbage, "tidy_later", lambda: asked.append(True))
+    monkeypatch.setattr(turns, "tidy_later", lambda: asked.append(True))
     monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
     monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
     monkeypatch.setattr(fragments, "_of_page", lambda: 1)

@@ -21,7 +21,7 @@ from streamlit.runtime.state.query_params import QueryParams
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared.figures import charts
-from pages.shared.streamlit_fixes import downloads, websocket
+from pages.shared.streamlit_fixes import transfers, websocket
 
 
 def test_downloads_a_file_is_gone_after_the_ends_of_two_runs():
@@ -30,8 +30,8 @@ def test_downloads_a_file_is_gone_after_the_ends_of_two_runs():
     name = manager.add_deferred(lambda: b"content", "text/csv", "0.1", file_name="a.csv")
     file = manager.execute_deferred(name).rsplit("/", 1)[-1]
     assert storage.get_file(file).content == b"content"
-    downloads._remove(manager)  # as it is without the work-around
-    downloads._remove(manager)
+    transfers._remove(manager)  # as it is without the work-around
+    transfers._remove(manager)
     with pytest.raises(MediaFileStorageError):
         storage.get_file(file)
 
@@ -127,28 +127,28 @@ def test_an_answer_with_an_address_is_kept_and_sent_once(monkeypatch, fragments)
 def clock(monkeypatch):
     """A clock that a test sets, and nothing handed out yet."""
     now = [100.0]
-    monkeypatch.setattr(downloads, "_until", 0.0)
-    monkeypatch.setattr(downloads, "_removed", 0.0)
-    monkeypatch.setattr(downloads, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(transfers, "_until", 0.0)
+    monkeypatch.setattr(transfers, "_removed", 0.0)
+    monkeypatch.setattr(transfers, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 
 def test_nothing_is_deleted_while_a_browser_fetches_a_file(clock, monkeypatch):
     monkeypatch.setattr(MediaFileManager, "remove_orphaned_files", MediaFileManager.remove_orphaned_files)
     deleted, manager = [], MediaFileManager(MemoryMediaFileStorage("/media"))
-    monkeypatch.setattr(downloads, "_remove", lambda manager: deleted.append(clock[0]))
-    downloads.keep()
+    monkeypatch.setattr(transfers, "_remove", lambda manager: deleted.append(clock[0]))
+    transfers.keep()
     manager.remove_orphaned_files()
-    downloads.made()
+    transfers.made()
     for seconds in (0.5, 1.0, 1.0):
         clock[0] += seconds
         manager.remove_orphaned_files()
     assert deleted == [100.0, 102.5]
     for _ in range(30):  # files are made all the time
-        downloads.made()
+        transfers.made()
         clock[0] += 1
         manager.remove_orphaned_files()
-    assert deleted[2:] == [102.5 + downloads.LONGEST]
+    assert deleted[2:] == [102.5 + transfers.LONGEST]
 
 
 def test_a_file_is_made_when_asked_for(clock, monkeypatch):
@@ -161,6 +161,6 @@ def test_a_file_is_made_when_asked_for(clock, monkeypatch):
         return pd.DataFrame({"a": [1]})
 
     charts.csv_button("Data, CSV", make, "name", "help")
-    assert not made and downloads._until == 0
+    assert not made and transfers._until == 0
     assert buttons[0]["data"]() == b"a\n1\n"
-    assert downloads._until == pytest.approx(160 + downloads.MOMENT)
+    assert transfers._until == pytest.approx(160 + transfers.MOMENT)
