@@ -194,7 +194,7 @@ print(held() - before, collected() - before)
 def test_garbage_is_collected_after_failures_and_parts(monkeypatch):
     asked, drawn = [], []
     monkeypatch.setattr(turns, "tidy_later", lambda: asked.append(True))
-    monkeypatch.setattr(frame, "_draw", lambda page, compare: 1 / 0)
+    monkeypatch.setattr(frame, "_draw", lambda page: 1 / 0)
     monkeypatch.setattr(fragments.st, "fragment", lambda draw: draw)
     monkeypatch.setattr(fragments, "_of_page", lambda: 1)
     monkeypatch.setattr(fragments, "followed", lambda: ([], []))
