@@ -149,7 +149,7 @@ def _convert(fingerprint, name):
             f"A zip archive with {format.listed(result.names)}",
         )
 
-    tasks.shown(task, draw, button="Write the file", key="manage.write")
+    tasks.shown(task, draw, automatic_below=0, button="Write the file", key="manage.write")
 
 
 def _removed(fingerprint, name):

@@ -23,7 +23,7 @@ def show(view) -> None:
         {"model": model, "params": params, "per_label": per_label, "n_per_label": m, "k": results.K},
     )
     button = f"Train {model} on them and compare"
-    tasks.shown(task, lambda result: _compare(view, result), button=button, key="features.train")
+    tasks.shown(task, lambda result: _compare(view, result), automatic_below=0, button=button, key="features.train")
 
 
 def _choose_training(view):

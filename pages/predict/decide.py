@@ -52,7 +52,7 @@ def decide(chosen, prediction) -> None:
         st.caption("Decisions are learnt for results on this data set, from training rows and test rows with labels.")
         return
     task = experiment.task("decide", {"run": chosen.key})
-    found = tasks.ready(task, button="Learn decision rules", key="predict.decide")
+    found = tasks.ready(task, automatic_below=0, button="Learn decision rules", key="predict.decide")
     if found is None:
         st.caption(PURPOSE)
         first_results.comes(chosen.data.fingerprint, "decide", run=chosen.key)

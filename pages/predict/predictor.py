@@ -197,7 +197,7 @@ def take(chosen, dataset_name: str | None, question) -> None:
             _lines(chosen, question, name)
         _card(result.text)
 
-    tasks.shown(task, draw, button="Pack the model", key="predict.pack")
+    tasks.shown(task, draw, automatic_below=0, button="Pack the model", key="predict.pack")
 
 
 def _card(text: str) -> None:

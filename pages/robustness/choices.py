@@ -10,7 +10,6 @@ from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
-from xmlcore.experiment.engine.task import SHORT
 from xmlcore.experiment.kept_runs import noisy_counterparts
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
 from xmlcore.noise import BLOCK_BYTES
@@ -201,7 +200,7 @@ def _choose_settings(data, fingerprint, runs, kind):
         data.n_test,
         f"robustness.rows {scope} {options.get('support', '')}",
         values,
-        SHORT,
+        tasks.AUTOMATIC_BELOW,
         SAMPLES,
         place=right,
         help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "

@@ -7,13 +7,12 @@ results. One that was stopped, or deleted, does not come back, and no further on
 
 import streamlit as st
 
-from pages.shared import cached, fields, format, fragments, jobs, tasks
+from pages.shared import cached, format, fragments, jobs, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
 from pages.shared.process import job_queue
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
-from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, robustness
 from xmlcore.robustness.perturbations import KINDS
 
@@ -23,7 +22,6 @@ ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
 FALS = {"n_hidden": 128}  # a small network: the default one takes over a minute
 COUNT = 11  # of these results
-WANTED = "preferences.automatic"  # the widget by which users choose whether there are any
 _NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
 
 
@@ -52,8 +50,8 @@ def _under_noise(data, run):
     n_rows, n_repeats = min(ROWS, data.n_test), KINDS["gaussian"].repeats
     params = {"kind": "gaussian", "levels": levels, "options": {"support": "all"}, "n_repeats": n_repeats}
     params["n_rows"] = None if n_rows == data.n_test else n_rows
-    first = {f"robustness.rows gaussian  {data.fingerprint[:8]} all": n_rows}
-    return experiment.task("robustness", {"run": run.key}, params), first
+    fields = {f"robustness.rows gaussian  {data.fingerprint[:8]} all": n_rows}
+    return experiment.task("robustness", {"run": run.key}, params), fields
 
 
 def _with_candidates(data, run):
@@ -75,20 +73,6 @@ def _sweep(data, run):
 
 def _written(values):
     return ", ".join(f"{value:g}" for value in values)
-
-
-def choose() -> None:
-    """Let the user choose, in the sidebar, whether first results are made."""
-    if limits.first_results() and not workspace.read_only():
-        fields.choice(
-            "Computed in the background",
-            {True: f"First results on {DEFAULT_DATASET}", False: "Nothing"},
-            WANTED,
-            place=st.sidebar,
-            help=f"So that no page is empty on a first visit, models are trained and measured on {DEFAULT_DATASET} "
-            "with default settings while no other job waits or runs. A result that you stop or delete does not come "
-            "back.",
-        )
 
 
 def waiting():
@@ -139,7 +123,7 @@ def comes(fingerprint: str, kind: str, **about) -> bool:
 
 def _are_wanted(fingerprint) -> bool:
     """Return whether the server and the user want first results, and the data set in use is the one that has them."""
-    is_wanted = limits.first_results() and workspace.get("widgets").get(WANTED) is not False
+    is_wanted = limits.first_results() and workspace.get("widgets").get(tasks.AUTOMATIC) is not False
     return is_wanted and dataset_list.is_default(workspace.get("known").get(fingerprint))
 
 
@@ -155,7 +139,7 @@ def _listed() -> set[str]:
 
 def _go_on_with(every, begun, listed):
     if not begun:
-        first_values = {name: value for _, values in every for name, value in values.items()}
+        first_values = {name: value for _, fields in every for name, value in fields.items()}
         workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
     for rank, (task, _) in enumerate(every):
         if not {task.key, task.earlier()} & begun.keys() and not _list_or_begin(task, rank, task.key in listed):

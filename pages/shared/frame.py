@@ -52,7 +52,6 @@ def _draw(page):
         addresses.keep(workspace.QUERY, workspace.address())
         view.keep()
     place_for_jobs = sidebar.show(page)
-    first_results.choose()
     show_trouble()
     for message in workspace.take_notices():
         st.toast(format.plain(message), duration="long")

@@ -283,7 +283,7 @@ def submit(
     # again after the record is in the server process, where recover() finds it.
     asked = time.time() if asked is None else asked
     unasked = is_unasked({"asked": asked})
-    if workspace.refuse_change():  # what begins without a button, as for damaged results
+    if workspace.refuse_change():  # what begins without a button, as of short tasks and damaged results
         return False
     if limits.refusal() if unasked else is_refused(task, title):
         return False

@@ -5,7 +5,7 @@ import urllib.parse
 import streamlit as st
 
 from pages.shared import addresses, cached, fields, format, fragments, jobs, sections, sweeping, tasks, view
-from pages.shared.operator import accounts, user_workspaces
+from pages.shared.operator import accounts, limits, user_workspaces
 from pages.shared.process import job_queue
 from pages.shared.workspaces import dataset_list, records, workspace
 from pages.shared.workspaces.records import DEFAULT_DATASET
@@ -25,7 +25,25 @@ def show(page):
         _dataset()
         place = st.container()
         _account()
+        if not workspace.read_only():
+            _automatic()
     return place
+
+
+def _automatic():
+    options, default = {False: "Nothing", True: "Short tasks"}, False
+    if limits.first_results():
+        default = "first"
+        options = {False: "Nothing", default: f"First results on {DEFAULT_DATASET}", True: "These, and short tasks"}
+    fields.choice(
+        "Computed in the background",
+        options,
+        tasks.AUTOMATIC,
+        default,
+        help=f"So that no page is empty on a first visit, models are trained and measured on {DEFAULT_DATASET} with "
+        "default settings while no other job waits or runs. A result that you stop or delete does not come back.  \n"
+        "*Nothing*: nothing is computed until you ask for it.  \n*Short tasks*: a page starts them when you open it.",
+    )
 
 
 def _links(page):

@@ -17,7 +17,10 @@ from pages.shared.workspaces.dataset_list import catalog_name
 from pages.shared.workspaces.records import DEFAULT_DATASET
 from xmlcore import experiment, store
 from xmlcore.experiment.engine import task_files
+from xmlcore.experiment.engine.task import SHORT
 
+AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
+AUTOMATIC_BELOW = SHORT  # values; a task that reads no more is started automatically
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
@@ -42,24 +45,26 @@ def _time(*tasks) -> str:
     return "" if None in seconds else f" ({takes(sum(max(value, 1.0) for value in seconds))})"
 
 
-def shown(task, draw, *, button: str | None = None, key: str | None = None) -> None:
+def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Show the result of a task; without a result, show a button that starts the task."""
-    value = ready(task, button=button, key=key)
+    value = ready(task, automatic_below=automatic_below, button=button, key=key)
     if value is not None:
         draw(value)
 
 
-def ready(task, *, button: str | None = None, key: str | None = None):
+def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Return the result of a task instead of drawing it as :func:`shown`; None while there is no result."""
-    return ready_all({"": task}, button=button or "Start", key=key or f"start-{task.key}").get("")
+    about = {"button": button or "Start", "key": key or f"start-{task.key}"}
+    return ready_all({"": task}, automatic_below=automatic_below, **about).get("")
 
 
-def ready_all(tasks: dict, *, button: str, key: str, of: str = "result") -> dict:
+def ready_all(
+    tasks: dict, *, button: str, key: str, of: str = "result", automatic_below: float = AUTOMATIC_BELOW
+) -> dict:
     """Return the results of several tasks as :func:`ready` does; a single button starts all without one."""
     results, waiting, marked, watched, failures = {}, {}, {}, [], []
     for name, task in tasks.items():
-        value, is_earlier = _kept(task)
-        running = jobs.active(key=task.key)
+        value, is_earlier, running = _result_or_start(task, automatic_below, about=name)
         if value is not None:
             results[name] = value
             if is_earlier and not running:
@@ -93,6 +98,21 @@ def made_alike(task, *free, elsewhere: bool = False) -> list:
     made = [one for one in room.inventory().artifacts.values() if one.kind == task.folder and one.key in own]
     alike = [one for one in made if elsewhere or one.inputs == task.inputs]
     return [one for one in alike if one.record["params"] | free == task.params | free]
+
+
+def _result_or_start(task, automatic_below, about=""):
+    """Return the result of a task, whether of an earlier version, and its jobs; start a short task if users want it."""
+    value, is_earlier = _kept(task)
+    running = jobs.active(key=task.key)
+    unasked = workspace.get("widgets").get(AUTOMATIC) is True
+    if unasked and value is None and not running and not jobs.failed(key=task.key):
+        estimate = cached.estimated(task)
+        started = st.session_state.setdefault("tasks.started", set())
+        if estimate is not None and estimate.values < automatic_below and task.key not in started:
+            started.add(task.key)
+            start(task, about=about)
+            running = jobs.active(key=task.key)
+    return value, is_earlier, running
 
 
 def _kept(task):

@@ -56,6 +56,7 @@ def every(ready) -> None:
     tasks.shown(
         task,
         lambda found: _table(found, ready.files),
+        automatic_below=0,  # few readers want more than the measures above; each look at a result would start it
         button="Take all measures, of head, torso and tail labels too",
         key="train.every",
     )
@@ -200,6 +201,7 @@ def more_data(ready) -> None:
     tasks.shown(
         task,
         lambda curve: _draw(curve, ready.files, task.key),
+        automatic_below=0,  # some twenty trainings: few readers of a result want them
         button="See whether more data would help",
     )
 

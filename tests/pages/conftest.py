@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages.making import STARTS, fields_of, said_plainly, start_short_tasks, train
+from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment
 
@@ -334,7 +334,7 @@ def _copy_if_there(source, target):
 
 
 @pytest.fixture
-def ready(session, server, visited, tmp_path_factory, monkeypatch):
+def ready(session, server, visited, tmp_path_factory):
     """A session whose data set is there, and that starts short tasks unasked: most tests look at results.
 
     It has drawn no page yet.
@@ -347,14 +347,11 @@ def ready(session, server, visited, tmp_path_factory, monkeypatch):
             return "Labels per row" in session.metrics() and not any(job.active for job in server.jobs())
 
         opened = session().until(is_at_rest)
-        with fields_of(opened) as fields:
-            fields["widgets"][STARTS] = True
-        token = opened.run().until(is_at_rest).token
+        token = opened.set("preferences.automatic", True).until(is_at_rest).token
         kept = tmp_path_factory.mktemp("visit") / "cache"
         # Folders of ended jobs are not needed, and are removed about now.
         shutil.copytree(cache_root(), kept, copy_function=_copy_if_there, ignore=shutil.ignore_patterns("jobs"))
         visited += [kept, token]
-    start_short_tasks(monkeypatch)
     kept, token = visited
     shutil.copytree(kept, cache_root(), dirs_exist_ok=True)
     return Session(token)

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import streamlit as st
 
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment.engine.task import SHORT
@@ -172,32 +171,6 @@ def numbers(values):
     if isinstance(values, dict):
         return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
     return values
-
-
-STARTS = "tests.starts"  # a value of a workspace in which short tasks start as if their buttons were pressed
-ON_DEMAND = ("reduced", "measures", "learning_curve", "export", "decide", "pack_model")  # kinds that never start so
-
-
-def start_short_tasks(monkeypatch):
-    """Start short tasks of workspaces that have the value where pages would offer them, each once."""
-    from pages.shared import cached, jobs, tasks
-    from pages.shared.workspaces import workspace
-
-    def offer_or_start(named, *about):
-        starts = {}
-        for name, task in named.items() if workspace.get("widgets").get(STARTS) else ():
-            estimate = None if task.kind in ON_DEMAND or jobs.failed(key=task.key) else cached.estimated(task)
-            if estimate is not None and estimate.is_short and task.key not in started:
-                starts[name] = task
-        started.update(task.key for task in starts.values())
-        for name, task in starts.items():
-            tasks.start(task, about=name)
-        if starts:
-            st.rerun()
-        offer(named, *about)
-
-    offer, started = tasks._offer_all, set()
-    monkeypatch.setattr(tasks, "_offer_all", offer_or_start)
 
 
 def estimate(monkeypatch, kind, seconds):

@@ -28,12 +28,12 @@ def full_disk():
 
 def test_what_is_done_on_a_full_disk_is_kept_later(ready, full_disk):
     assert "Nothing new can be kept" in ready.go("train").text() and "1.0 MB are free" in ready.text()
-    assert "stays in memory" in ready.set("train.model", "OneVsRest").text()
-    assert workspace_row(ready).read()["widgets"].get("train.model") != "OneVsRest"
+    assert "stays in memory" in ready.set("preferences.automatic", False).text()
+    assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is True
     full_disk.undo()
     ready.run()
     assert "There is space again" in ready.text() and "Nothing new can be kept" not in ready.text()
-    assert workspace_row(ready).read()["widgets"]["train.model"] == "OneVsRest"
+    assert workspace_row(ready).read()["widgets"]["preferences.automatic"] is False
 
 
 def test_a_training_on_a_full_disk_says_so_before_it_computes(ready, full_disk, monkeypatch):

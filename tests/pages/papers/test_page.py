@@ -31,7 +31,7 @@ def test_models_are_trained_and_then_measured_on_the_data_in_use(ready, monkeypa
     monkeypatch.setitem(papers.extended_plt.NOISE.params, "levels", (0.1,))
     making.use(ready, making.word_data())
     page = ready.go("papers")
-    page.tick(page.at.dataframe[0], 1)  # short tasks begin by themselves in this workspace
+    page.tick(page.at.dataframe[0], 1)  # short tasks begin unasked in this workspace
     page.until(lambda page: shown(page)["here"].str.contains("at σ = 0.1").any())
     says = shown(page).set_index("where").loc["Tables 2 and 4", "here"]
     assert "trained on clean rows: P@1" in says and page.at.get("plotly_chart")

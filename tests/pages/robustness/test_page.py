@@ -116,7 +116,7 @@ def test_one_row_of_a_hundred_is_not_significant(after, significant):
 @pytest.mark.sections()
 def test_the_number_of_rows_stays_when_estimates_change(ready, key, session, monkeypatch):
     def rows(page, share_of_row):
-        every = choices.SHORT * share_of_row
+        every = choices.tasks.AUTOMATIC_BELOW * share_of_row
         work = lambda task: Work("", every * (task.params["n_rows"] or 30))  # noqa: E731
         monkeypatch.setattr(experiment.KINDS["robustness"], "work", work)
         (field,) = (one for one in page.go("robustness").at.number_input if one.label == "Rows, up to 30")

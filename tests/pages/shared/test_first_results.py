@@ -86,7 +86,7 @@ def test_wanting_nothing_stops_a_first_result(trains, server, held):
     trains.set("preferences.automatic", False).until(lambda s: not written(s)["jobs"])
     held()
     assert unasked(server)[0].wait(60) and unasked(server)[0].state == "cancelled" and "Stopped" not in trains.text()
-    trains.set("preferences.automatic", True).until(lambda s: len(unasked(server)) > 1)
+    trains.set("preferences.automatic", "first").until(lambda s: len(unasked(server)) > 1)
 
 
 def test_another_data_set_stops_a_first_result(trains, server, held):
@@ -117,7 +117,7 @@ def test_nothing_is_begun_if_unwanted_or_on_other_data(session, server, held):
     page = session()
     page.set("preferences.automatic", False).until(lambda s: "Labels per row" in s.metrics())
     use(page, word_data())
-    page.set("preferences.automatic", True).run()
+    page.set("preferences.automatic", "first").run()
     assert not unasked(server)
     page.go("data").set("preferences.automatic", True)
     with fields_of(page) as changed:
@@ -141,7 +141,8 @@ def test_nothing_is_begun_beside_several_results_of_the_user(monkeypatch, sessio
 def test_the_operator_switches_first_results_off(monkeypatch, session, server):
     monkeypatch.setenv(limits.FIRST, "off")
     page = session().until(lambda s: "Labels per row" in s.metrics())
-    assert "preferences.automatic" not in [box.key for box in page.at.selectbox]
+    field = page.at.selectbox(key="preferences.automatic")
+    assert field.value is False and len(field.options) == 2
     assert not unasked(server)
     monkeypatch.setenv(limits.FIRST, "never")
     with pytest.raises(ValueError, match="XMLCORE_FIRST_RESULTS is 'never', and must be on or off"):

@@ -123,9 +123,8 @@ def test_a_label_and_a_node_are_found_with_labels_and_features(page, tree, key):
 
 
 @pytest.mark.sections("How well nodes decide", "The tree")
-def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready, monkeypatch):
-    monkeypatch.setattr("tests.pages.making.ON_DEMAND", ("node_quality",))
-    page = ready.go("trees")
+def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
+    page = ready.set("preferences.automatic", False).go("trees")
     assert "Number drawn" in [box.label for box in page.at.selectbox]
     assert page.at.selectbox(key="trees.children.value").options == ["Training rows", "Labels"]
     page.press("trees.measure.nodes").until(lambda s: "lowest AUC first" in s.text())
