@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from xmlcore.first_use import pd
 from xmlcore.system import check_memory
@@ -117,7 +118,7 @@ class Ranking(NamedTuple):
         return f"{table}<p>{rows} of {n:,} rows, {places} of {k:,} places: label (score)</p>"
 
 
-def of_known(ranking: Ranking, X) -> Ranking:
+def of_known(ranking: Ranking, X: sp.csr_array) -> Ranking:
     """Return a ranking of texts without the labels of those that have no known word: any such text would get them."""
     return Ranking(np.where(np.diff(X.indptr)[:, None] > 0, ranking.labels, -1), ranking.scores)
 

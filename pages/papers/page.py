@@ -68,7 +68,7 @@ def _table(ready, paper: str, claims: list):
 
 
 def _detail(ready, claim) -> None:
-    st.subheader(format.plain(f"{claim.title}: {claim.verdict}"))
+    st.header(format.plain(f"{claim.title}: {claim.verdict}"))
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(f"**{format.plain(claim.says)}** {format.plain(claim.reason)}")

@@ -72,8 +72,8 @@ def _sampled(kept) -> list[str]:
 
 def _described(kept) -> list[str]:
     sizes = kept[""].summary
-    text = "{n_train:,} + {n_test:,} rows, {n_features:,} features, {n_labels:,} labels"
-    return [text.format_map(sizes)]
+    nouns = {"n_train": "training row", "n_test": "test row", "n_features": "feature", "n_labels": "label"}
+    return [", ".join(format.count(sizes[name], noun) for name, noun in nouns.items())]
 
 
 _WORDS = {

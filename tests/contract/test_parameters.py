@@ -129,12 +129,12 @@ def test_what_a_form_offers_is_accepted_by_the_estimator(name):
 
 def test_what_a_form_offers_of_noise_is_accepted():
     table = {parameter.name: parameter for parameter in AdversarialTraining.PARAMETERS}
-    for offered, name in zip(NOISE, ("sigma", "augment_ratio", "noise_support"), strict=True):
+    for offered, name in zip(NOISE, ("sigma", "augment_ratio", "noise_support", "kind"), strict=True):
         assert offered.label == table[name].label and offered.help.startswith(table[name].help)
         for value in (offered.minimum, offered.maximum, offered.default, *offered.options):
             if value is not None and (name, value) != ("sigma", 0.0):
                 table[name].check(value)
-    assert NOISE[0].default == 0.0 and all(info.parameters[-3:] == NOISE for info in MODELS.values())
+    assert NOISE[0].default == 0.0 and all(info.parameters[-len(NOISE) :] == NOISE for info in MODELS.values())
     assert not any(parameter in NOISE for info in SELECTORS.values() for parameter in info.parameters)
 
 

@@ -455,10 +455,14 @@ def test_a_decision_is_looked_at_kept_and_packed_with_the_model(page, key, model
     points = drawn(page)
     kept = pytest.approx((100 * told["micro R"], 100 * told["micro P"]))
     assert points["without a decision"] != points["this decision"] == kept
-    assert re.search(r"without it of [1-9]\d* of", page.text())
+    assert re.search(r"[1-9]\d* of \d+ test rows get other labels by it than without this decision", page.text())
     decide_by(page, "A threshold")
     assert drawn(page)["currently predicted"] == points["this decision"] != drawn(page)["this decision"]
-    assert 0 < len(page.frame("newly predicted")) <= int(re.search(r"predicted now of (\d+) of", page.text())[1])
+    assert (
+        0
+        < len(page.frame("newly predicted"))
+        <= int(re.search(r"(\d+) of \d+ test rows get other labels by it than now", page.text())[1])
+    )
     page.set("predict.decide.by", "macro F1@3")
     frame, x = page.frame("rank", "name", "score"), word_data().X_test[[page.at.number_input(key="predict.row").value]]
     decided = found.rule("macro F1@3").decided(model, x).indices.tolist()
