@@ -11,7 +11,7 @@ HOLDS, FAILS, OTHER, LOST = "holds", "does not hold", "not comparable", "cannot 
 VERDICTS = {
     HOLDS: "found here, too, where the data are to be had",
     FAILS: "refuted, or found on some data sets only",
-    OTHER: "another machine, or a statement that no measurement decides",
+    OTHER: "another machine or other settings, or a statement that no measurement decides",
     LOST: "its data or its rivals are not to be had",
 }
 VALUES = Path(__file__).parent / "values"
