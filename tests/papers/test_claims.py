@@ -71,9 +71,12 @@ def test_published_rows_need_the_published_split(monkeypatch):
     assert papers.published(data).empty  # as many rows, another split
     monkeypatch.setattr(datasets.Dataset, "n_test", entry("mediamill").n_test)
     found = papers.published(data).set_index("method")
-    assert found.loc["LdSM", "P@1"] == 90.64 and found.loc["LdSM", "source"] == "LdSM, Table 10"
+    assert found.loc["LdSM", "P@1"] == 90.64 and found.loc["LdSM", "source"] == "LdSM, Table 10, Table 9"
+    assert found.loc["LdSM", "PSP@1"] == 70.27 and len(found) == found.index.nunique()
     assert found.loc["PLT, trained on clean rows", ["P@1", "P@5"]].tolist() == [82.10, 66.73]
-    assert set(found.columns) - {"source"} <= {f"{name}@{k}" for name in ("P", "nDCG") for k in (1, 3, 5)}
+    assert set(found.columns) - {"source"} <= {
+        f"{name}@{k}" for name in ("P", "nDCG", "PSP", "PSnDCG") for k in (1, 3, 5)
+    }
 
 
 def test_a_repetition_measures_trained_models_only():
