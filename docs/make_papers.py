@@ -43,7 +43,8 @@ def _models(repeat) -> str:
     named = dict.fromkeys(
         f"`{model}.preset({preset!r})`" if preset else f"`{model}()`" for _, model, preset, _ in repeat.models
     )
-    return f" of {', '.join(named)}" if named else ""
+    own = ", or the paper's preset for the data set" if repeat.presets else ""
+    return f" of {', '.join(named)}{own}" if named else ""
 
 
 def _link(place) -> str:

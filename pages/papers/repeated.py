@@ -18,7 +18,7 @@ def summary(claim: papers.Claim, ready) -> str:
     """Return in a few words what the kept results on the data set in use say of a claim; empty without any."""
     if ready.data is None or claim.repeat is None:
         return ""
-    kept = tasks.kept(repeating.repetitions(claim.repeat, ready.fingerprint))
+    kept = tasks.kept(repeating.repetitions(claim.repeat.on(ready.data), ready.fingerprint))
     return "; ".join(_WORDS[claim.repeat.kind](kept)[:NAMED]) if kept else ""
 
 
@@ -112,7 +112,7 @@ def _of_selections(draw, ready, found):
 
 
 def _trees(draw, ready, found):
-    (task,) = repeating.trainings(papers.ldsm.TRAINED, ready.fingerprint).values()
+    (task,) = repeating.trainings(papers.ldsm.TRAINED.on(ready.data), ready.fingerprint).values()
     return draw(cached.model(task.key), ready.data.n_labels)
 
 

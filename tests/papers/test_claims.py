@@ -92,11 +92,22 @@ def test_a_repetition_measures_trained_models_only():
 
 
 def test_each_repetition_is_a_task():
-    fingerprint = datasets.save_dataset(datasets.make_synthetic(n_train=60, n_test=20, n_features=30, n_labels=6))
+    data = datasets.make_synthetic(n_train=60, n_test=20, n_features=30, n_labels=6)
+    fingerprint = datasets.save_dataset(data)
     for claim in papers.CLAIMS:
         if claim.repeat is not None and not claim.repeat.models:
-            (task,) = repeating.repetitions(claim.repeat, fingerprint).values()
+            (task,) = repeating.repetitions(claim.repeat.on(data), fingerprint).values()
             assert task.kind == claim.repeat.kind
+
+
+@pytest.mark.parametrize(("name", "preset"), [("mediamill", "paper-bibtex"), ("amazon-670k", "paper"), (None, "paper")])
+def test_a_repetition_has_the_preset_of_the_data(monkeypatch, name, preset):
+    data = datasets.make_synthetic(n_train=30, n_test=10, n_features=8, n_labels=4)
+    monkeypatch.setattr(datasets.Dataset, "published", name and entry(name))
+    models = papers.ldsm.BESIDE_PARABEL.on(data).models
+    assert [model[2] for model in models] == [preset, "parabel"]
+    selections = papers.fals.NETWORKS.on(data).params["selections"]
+    assert selections[0] is None and [one[1]["n_hidden"] for one in selections[-2:]] == [8, 4]
 
 
 def test_values_are_named_as_measures_are():

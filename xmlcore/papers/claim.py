@@ -1,11 +1,11 @@
 """The classes of the table of claims: :class:`Paper`, :class:`Claim` and :class:`Repeat`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from xmlcore.first_use import pd
-from xmlcore.typing import DataFrame
+from xmlcore.typing import DataFrame, Dataset
 
 HOLDS, FAILS, OTHER, LOST = "holds", "does not hold", "not comparable", "cannot be repeated"
 VERDICTS = {
@@ -27,6 +27,28 @@ class Repeat:
     kind: str = "train"
     models: tuple[tuple[str, str, dict[str, Any]], ...] = ()  # title, model, its preset or "" and further settings
     params: dict[str, Any] = field(default_factory=dict)
+    presets: dict[str, str] = field(default_factory=dict)  # in the place of "paper", by published data set
+
+    def on(self, dataset: Dataset) -> "Repeat":
+        """Return it for a data set: with its preset, and its numbers of features and labels for "D" and "C".
+
+        Parameters
+        ----------
+        dataset : Dataset
+
+        Returns
+        -------
+        Repeat
+        """
+        name, sizes = getattr(dataset.published, "name", ""), {"D": dataset.n_features, "C": dataset.n_labels}
+        presets, params = {"paper": self.presets.get(name, "paper")}, dict(self.params)
+        if "selections" in params:
+            params["selections"] = [
+                one and [one[0], {key: sizes.get(value, value) for key, value in one[1].items()}]
+                for one in params["selections"]
+            ]
+        models = tuple((title, model, presets.get(preset, preset), own) for title, model, preset, own in self.models)
+        return replace(self, models=models, params=params)
 
 
 @dataclass(frozen=True)

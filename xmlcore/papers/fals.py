@@ -33,7 +33,8 @@ VARIANTS = _compared(
 )
 SHARES = _compared(FALS, shares=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7))
 NETWORKS = _compared(
-    *(("FALS", {"n_layers": n, "activation": name}) for name in ("relu", "sigmoid") for n in (1, 2, 3, 4, 5))
+    *(("FALS", {"n_layers": n, "activation": name}) for name in ("relu", "sigmoid") for n in (1, 2, 3, 4, 5)),
+    *(("FALS", {"n_hidden": size}) for size in ("D", "C")),  # numbers of the data set, see Repeat.on
 )
 
 CLAIMS = (

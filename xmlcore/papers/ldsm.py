@@ -13,9 +13,14 @@ _METHOD, _MEASURED = "docs/methods/ldsm.md", "benchmarks/results/ldsm.md"
 _KEPT = f"{_METHOD}#degenerate-splits-undone-or-kept"
 _CHOICES, _WRONG = f"{_METHOD}#where-the-paper-leaves-a-choice", f"{_METHOD}#where-the-paper-is-wrong"
 LDSM = (("LdSM", "LdSM", "paper", {}),)
-TRAINED = Repeat("train", LDSM)
-BESIDE_PARABEL = Repeat("train", (*LDSM, ("Parabel", "PLT", "parabel", {})))
-PARTS = Repeat("prefixes", LDSM)
+_PRESETS = {
+    **dict.fromkeys(("bibtex", "mediamill"), "paper-bibtex"),
+    "delicious": "paper-delicious",
+    "wiki10-31k": "paper-wiki10",
+}
+TRAINED = Repeat("train", LDSM, presets=_PRESETS)
+BESIDE_PARABEL = Repeat("train", (*LDSM, ("Parabel", "PLT", "parabel", {})), presets=_PRESETS)
+PARTS = Repeat("prefixes", LDSM, presets=_PRESETS)
 
 CLAIMS = (
     Claim(_ID, ("Table 2", "Table 3", "Table 10"),
