@@ -92,10 +92,11 @@ def _repeat(ready, claim) -> None:
     if ready.data is None or claim.repeat is None:
         st.caption("No data set is in use, so there is nothing to repeat it on.")
         return
-    name, trained = format.bold(ready.name), repeating.trainings(claim.repeat, ready.fingerprint)
+    repeat = claim.repeat.on(ready.data)
+    name, trained = format.bold(ready.name), repeating.trainings(repeat, ready.fingerprint)
     found = tasks.ready_all(trained, button="Train", key="papers.train", of="model") if trained else {}
     if claim.repeat.kind != repeating.TRAIN:
-        asked = repeating.repetitions(claim.repeat, ready.fingerprint) if len(found) == len(trained) else {}
+        asked = repeating.repetitions(repeat, ready.fingerprint) if len(found) == len(trained) else {}
         found = tasks.ready_all(asked, button="Repeat", key="papers.repeat", of="measurement")
     if not found:
         st.caption(f"Not repeated on {name} yet.")
