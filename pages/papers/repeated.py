@@ -8,10 +8,13 @@ from pages.shared import cached, format, tasks
 from pages.shared.results import results
 from xmlcore import figures, papers, robustness
 from xmlcore.experiment import repeating, side_by_side
+from xmlcore.experiment.engine.fitting import grown
 from xmlcore.models.ldsm import frames
 
 FIRST = "one-error"  # the measure of selections in words and figures
 NAMED = 3  # results named at most in a cell
+_TIMES = {"fit_s": "trained", "predict_s": "predicted"}
+_PLAIN = (*_TIMES, "depth")  # named in their own words
 
 
 def summary(claim: papers.Claim, ready) -> str:
@@ -19,32 +22,40 @@ def summary(claim: papers.Claim, ready) -> str:
     if ready.data is None or claim.repeat is None:
         return ""
     kept = tasks.kept(repeating.repetitions(claim.repeat.on(ready.data), ready.fingerprint))
-    return "; ".join(_WORDS[claim.repeat.kind](kept)[:NAMED]) if kept else ""
+    return "; ".join(_WORDS[claim.repeat.kind](kept, claim.shows)[:NAMED]) if kept else ""
 
 
 def _named(title, text) -> str:
     return f"{title}: {text}" if title else text
 
 
-def _trained(kept) -> list[str]:
+def _trained(kept, shows) -> list[str]:
     lines = []
     for title, run in kept.items():
-        values = run.measures.set_index(["measure", "k"])["value"]
-        shown = (f"{name}@{k} {format.percent(values[f'{name}@k', k])}" for name, k in (("P", 1), ("PSP", run.k)))
-        lines.append(_named(title, ", ".join(shown)))
+        at_k = {name.replace("@k", f"@{k}"): value for name, k, value in run.measures.itertuples(index=False)}
+        known = {name: format.percent(value) for name, value in at_k.items() if name in shows}
+        known |= {name: f"{text} in {format.duration(run.times[name])}" for name, text in _TIMES.items()}
+        known["depth"] = f"depth {run.size['depth']:,}" if run.size.get("depth") else None
+        known["memory"] = format.size(grown(run.memory)) if grown(run.memory) else None
+        texts = [known[name] if name in _PLAIN else f"{name} {known[name]}" for name in shows if known.get(name)]
+        lines += [_named(title, ", ".join(texts))] if texts else []
     return lines
 
 
-def _robust(kept) -> list[str]:
+def _robust(kept, shows) -> list[str]:
     lines = []
     for title, result in kept.items():
-        of = result.frame.query("measure == 'P@k' and k == 1 and bucket == 'all'").groupby("sigma")["value"].mean()
-        text = f"P@1 {format.percent(of.iloc[0])}, {format.percent(of.iloc[-1])} at σ = {of.index[-1]:g}"
-        lines.append(_named(title, text))
+        timed = "predict_s" in shows
+        asked = "measure == 'predict_s'" if timed else "measure == 'P@k' and k == 1"
+        frame = result.frame.query(f"{asked} and bucket == 'all'")
+        of = frame[frame["k"] == frame["k"].max()].groupby("sigma")["value"].mean()
+        name, shown = ("predicted in", format.duration) if timed else ("P@1", format.percent)
+        text = f"{name} {shown(of.iloc[0])}, {shown(of.iloc[-1])} at σ = {of.index[-1]:g}"
+        lines += [_named(title, text)] if shows else []
     return lines
 
 
-def _parts(kept) -> list[str]:
+def _parts(kept, _) -> list[str]:
     lines = []
     for result in kept.values():
         of = result.measures.query("axis == 'n_trees' and measure == 'P@k' and k == 1").set_index("n_trees")["value"]
@@ -52,15 +63,16 @@ def _parts(kept) -> list[str]:
     return lines
 
 
-def _compared(kept) -> list[str]:
+def _compared(kept, shows) -> list[str]:
     frame = kept[""].frame
     of = frame[(frame["measure"] == FIRST) & frame["share"].isin((frame["share"].min(), 1.0))]
-    return [
-        f"{FIRST} {value:.3f} with {name}" for name, value in of.groupby("method", sort=False)["value"].mean().items()
-    ]
+    means = of.groupby("method", sort=False)[["value", "select_s"]].mean()
+    if "select_s" in shows:
+        return [f"{format.duration(s)} with {name}" for name, s in means["select_s"].items() if s]
+    return [f"{FIRST} {value:.3f} with {name}" for name, value in means["value"].items() if shows]
 
 
-def _sampled(kept) -> list[str]:
+def _sampled(kept, _) -> list[str]:
     (study,) = kept.values()
     axis, of = ("q", study.candidates.set_index("n_candidates")) if study.sweep.empty else ("κ", study.sweep)
     if axis == "κ":
@@ -70,7 +82,7 @@ def _sampled(kept) -> list[str]:
     ]
 
 
-def _described(kept) -> list[str]:
+def _described(kept, _) -> list[str]:
     sizes = kept[""].summary
     nouns = {"n_train": "training row", "n_test": "test row", "n_features": "feature", "n_labels": "label"}
     return [", ".join(format.count(sizes[name], noun) for name, noun in nouns.items())]
@@ -83,7 +95,7 @@ _WORDS = {
     "compare_selections": _compared,
     "sampling": _sampled,
     "description": _described,
-    "select": lambda kept: [f"selected in {format.duration(kept[''].times['fit_s'])}"],
+    "select": lambda kept, shows: [f"selected in {format.duration(kept[''].times['fit_s'])}"] if shows else [],
 }
 
 

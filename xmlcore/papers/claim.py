@@ -66,6 +66,7 @@ class Claim:
     figure: str = ""  # a function of :mod:`xmlcore.figures`
     page: str = ""  # the page of the dashboard on which it stands
     table: str = ""  # a file of ``values/`` with all published values
+    shows: tuple[str, ...] = ()  # measures, times, "depth" and "memory" of results that the claim is about
 
     @property
     def title(self) -> str:

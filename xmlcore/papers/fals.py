@@ -43,7 +43,7 @@ CLAIMS = (
           "O(T N (D^1.5 C^0.5 + D^0.5 C^1.5))", HOLDS,
           "Seconds grow with the power 0.95 ± 0.04 of the rows; with 0.25 of the features and 0.56 of the labels while "
           "the network keeps its width, with 0.80 of the width.", f"{_MEASURED}#as-data-grows", SELECTED, "",
-          "Features"),
+          "Features", shows=("fit_s",)),
     Claim(_ID, ("Table 2",), "Sizes of the ten data sets.", "20NG: 19,300 rows, 1,006 features, 20 labels", HOLDS,
           "The catalog has eight of them, with numbers that the paper rounds; HumanGO and Yelp are not in it.",
           "docs/catalog.md", Repeat("description"), page="Data", table="fals-data"),
@@ -56,18 +56,19 @@ CLAIMS = (
           "0.20 (0.30), average precision 0.48 (0.38); random forests and LASSO for each label are behind. LIFT and "
           "GEFS were not in this comparison, five rivals are not here, and on 20ng, ohsumed and tmc2007-500 no setting "
           "of the trees gives the printed values for all features.", _BESIDE, RIVALS, "patterns_compared", "Features",
-          "fals-comparison"),
+          "fals-comparison", shows=("one-error",)),
     Claim(_ID, ("Table 4",), "FALS takes less than a tenth of the time of recent methods.",
           "20NG: FALS 5.8 s, random forests 79, LASSO 1.1, FSRD 29,444 s; a tenth or less of the seven recent ones in "
           "64 of 70 pairs", HOLDS,
           "0.5 to 5 % of the time of random forests, and 0.1 to 2.1 times that of LASSO. LIFT and GEFS were not timed "
           "beside it, and five of the seven recent methods are not here.", f"{_MEASURED}#seconds", RIVALS,
-          "patterns_compared", "Features", "fals-seconds"),
+          "patterns_compared", "Features", "fals-seconds", shows=("select_s",)),
     Claim(_ID, ("Table 5", "Table 6", "Table 7", "Table 8", "Table 9"),
           "In ten folds FALS is better than GLFS, LRDG and FLFS on most data sets.",
           "20NG: HL 0.0675, OE 0.348, RL 0.200, AP 0.643, micro-AUC 0.770", LOST,
           "GLFS has a program for MATLAB only, and none is known of LRDG and FLFS. FALS alone has 0.040, 0.417, 0.175, "
-          "0.675 and 0.834 on 20ng, in 2:1 splits.", _PATTERNS, RIVALS, "patterns_compared", "Features", "fals-folds"),
+          "0.675 and 0.834 on 20ng, in 2:1 splits.", _PATTERNS, RIVALS, "patterns_compared", "Features", "fals-folds",
+          shows=("one-error",)),
     Claim(_ID, ("Figure 1", "Figure 6"),
           "Sketches of the method, and of one set of features beside one for each label.", "", HOLDS,
           "FALS.fit takes these steps; what labels keep is drawn for any selection.", _METHOD, SELECTED,
@@ -76,13 +77,13 @@ CLAIMS = (
           "ten data sets: bars without numbers", FAILS,
           "The first half holds: FILS differs from FALS by at most 0.003 on average. The second does not on 20ng: one "
           "set for all has micro-AUC 0.896 against 0.834, and is better in all five measures; on corel5k and bibtex it "
-          "is worse in all five.", _PATTERNS, PATTERNS, "patterns_compared", "Features"),
+          "is worse in all five.", _PATTERNS, PATTERNS, "patterns_compared", "Features", shows=("one-error",)),
     Claim(_ID, ("Figure 3",), "FALS is as good as its variants, and better than other attributions.",
           "ten runs on ten data sets: boxes without numbers", HOLDS,
           "On average over three data sets one-error is 0.016, 0.042 and 0.045 higher with 20, 50 and 100 epochs, "
           "0.002 with L2, 0.008 with dropout, 0.051 with integrated gradients and DeepLIFT, 0.075 with LRP. A network "
           "for each label has 0.014 more average precision, though.", _PATTERNS, VARIANTS, "patterns_compared",
-          "Features"),
+          "Features", shows=("one-error",)),
     Claim(_ID, ("Figure 4",),
           "Selections of FALS with other seeds are more alike than those of variants; more epochs move away.",
           "20NG: violins without numbers", FAILS,
@@ -98,12 +99,12 @@ CLAIMS = (
           "Wilcoxon's test over ten data sets", FAILS,
           "Over six data sets FALS differs from all features, random forests and LASSO for each label (p = 0.031, the "
           "least possible), in Hamming loss, too; not from LASSO with one set in three of five measures (p = 0.156).",
-          _MEASURED, RIVALS, "significance_diagram", "Features"),
+          _MEASURED, RIVALS, "significance_diagram", "Features", shows=("one-error",)),
     Claim(_ID, ("Figure 8",), "A tenth of the features is enough, and FALS stays first up to seven tenths.",
           "FALS and three multi-label selections, average over ten data sets: lines without numbers", LOST,
           "More features are worse here, too: one-error of FALS rises from 0.71 to 0.90 on corel5k. The order of the "
           "four cannot be repeated: GLFS has a program for MATLAB only, and none is known of the others.",
-          f"{_MEASURED}#more-features", SHARES, "score_against_share", "Features"),
+          f"{_MEASURED}#more-features", SHARES, "score_against_share", "Features", shows=("one-error",)),
     Claim(_ID, ("Figure 9",),
           "With ReLU layers never change the result by more than 0.01; time is linear in layers; H = √(DC) is better "
           "than D and C.",
@@ -112,7 +113,7 @@ CLAIMS = (
           "Without hidden layer trees are 14.3 % better on 20ng and 5.5 % worse on tmc2007-500, 1.1 % better on "
           "average over eight data sets. Deeper networks, sigmoid, other widths and their time are drawn on the page, "
           "and were not measured over data sets.", "benchmarks/results/recommended.md", NETWORKS, "networks_compared",
-          "Features"),
+          "Features", shows=("one-error",)),
     Claim(_ID, ("Algorithm 1",),
           "Train the network, average squared gradients over rows, keep the k largest for each label.",
           "k = D/10, 10 epochs", HOLDS, "Tests compare all orders of computation with the formula as it is written.",
