@@ -14,52 +14,54 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
-    "app.py": 44,
-    "pages/compare": 1_587,
-    "pages/data": 2_556,
-    "pages/explain": 736,
-    "pages/features": 1_035,
-    "pages/jobs": 454,
+    "app.py": 37,
+    "pages/compare": 1_549,
+    "pages/data": 2_409,
+    "pages/explain": 729,
+    "pages/features": 1_119,
+    "pages/jobs": 407,
     "pages/main": 5,
-    "pages/predict": 1_287,
-    "pages/robustness": 914,
-    "pages/sampling": 604,
-    "pages/shared": 8_066,
-    "pages/storage": 437,
-    "pages/train": 1_240,
-    "pages/trees": 1_286,
-    "xmlcore": 3_796,
+    "pages/papers": 279,
+    "pages/predict": 1_285,
+    "pages/robustness": 926,
+    "pages/sampling": 606,
+    "pages/shared": 7_676,
+    "pages/storage": 432,
+    "pages/train": 1_242,
+    "pages/trees": 1_341,
+    "xmlcore": 3_797,
     "xmlcore/_kernels": 8_591,
-    "xmlcore/cli": 1_269,
-    "xmlcore/datasets": 10_517,
-    "xmlcore/decisions": 1_106,
-    "xmlcore/experiment": 7_903,
-    "xmlcore/explain": 1_253,
-    "xmlcore/figures": 3_661,
-    "xmlcore/jobs": 2_208,
-    "xmlcore/metrics": 3_269,
-    "xmlcore/models": 9_321,
-    "xmlcore/robustness": 1_454,
-    "xmlcore/selection": 3_574,
-    "xmlcore/serve": 1_209,
+    "xmlcore/cli": 1_273,
+    "xmlcore/datasets": 10_504,
+    "xmlcore/decisions": 1_099,
+    "xmlcore/experiment": 7_939,
+    "xmlcore/explain": 1_243,
+    "xmlcore/figures": 3_540,
+    "xmlcore/jobs": 2_201,
+    "xmlcore/metrics": 3_273,
+    "xmlcore/models": 9_392,
+    "xmlcore/papers": 548,
+    "xmlcore/robustness": 1_442,
+    "xmlcore/selection": 3_932,
+    "xmlcore/serve": 1_202,
     "xmlcore/state": 540,
     "xmlcore/store": 1_189,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_584, "benchmarks": 7_192}
-FILES = {"product": 480}
+LINES = {"tests": 48_628, "benchmarks": 7_282}
+FILES = {"product": 476}
 COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (2, 0),
-    "the four papers to the letter": (1500, 800),
+    "the four papers to the letter": (0, 302),
     "methods that work together, and features chosen by trials": (1500, 900),
     "past one machine": (1800, 900),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 88_113, "tests": 52_284}
+CEILING = {"product": 87_249, "tests": 51_730}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 

@@ -318,7 +318,6 @@ def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
     one = tab("/train")
     one.text("training and")
     one.page.get_by_text("Compiling code, once").wait_for(state="detached")
-    one.page.locator(".js-plotly-plot .main-svg").first.wait_for()  # the example of a result is drawn
     one.idle()
     first = one.page.evaluate("history.length")
     assert sum(map(one.go, walk)) == len(walk), "a page takes one click"

@@ -230,16 +230,13 @@ def test_a_sweep_that_was_interrupted_is_resumed(page):
 
 @pytest.mark.sections("Several settings", "Which settings matter")
 def test_trials_are_at_hand_where_data_have_no_result(ready):
-    def example():
-        return any(title.startswith("Example") for title in titles(ready))
-
     train(ready, "OneVsRest", small_data("words"))
     train(ready, "OneVsRest", small_data("words"), C=3.0)
     data = word_data()
     use(ready, data)
-    assert ready.go("train") and example()
+    assert not titles(ready.go("train"))
     keep(sweep("OneVsRest", C=[0.1, 1.0]), ready)
-    assert "the best of 2 settings" in ready.run().text() and example()
+    assert "the best of 2 settings" in ready.run().text()
     said = ready.go("compare").text()
     assert "three lines" not in said and " of 2 settings of OneVsRest is " in said
     assert re.search(r"Other rows held out might move the best by ±\d+\.\d points", said)
