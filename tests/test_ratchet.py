@@ -21,13 +21,13 @@ FOLDERS = {
     "pages/features": 1_119,
     "pages/jobs": 407,
     "pages/main": 5,
-    "pages/papers": 279,
+    "pages/papers": 280,
     "pages/predict": 1_285,
     "pages/robustness": 926,
     "pages/sampling": 606,
     "pages/shared": 7_676,
     "pages/storage": 432,
-    "pages/train": 1_242,
+    "pages/train": 1_241,
     "pages/trees": 1_341,
     "xmlcore": 3_797,
     "xmlcore/_kernels": 8_591,
@@ -49,7 +49,7 @@ FOLDERS = {
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
 LINES = {"tests": 48_628, "benchmarks": 7_282}
-FILES = {"product": 476}
+FILES = {"product": 477}
 COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.

@@ -1,113 +1,17 @@
 """Papers: what do the papers say of the four methods, and does it hold, also on the data set in use?
 
-The claims of a paper are listed: where they stand, what was published, and what was found here and on the data set in
-use. The one that is ticked has the reason of its verdict, and its repetition; ``repeated`` has the results on the data
-set in use, in words and drawn.
+``claims`` lists where the claims of a paper stand, what was published and what was found here. The one that is ticked
+has the reason of its verdict, and its repetition; ``repeated`` has the results on the data set in use.
 """
 
-import pandas as pd
-import streamlit as st
-
-from pages.papers import repeated
-from pages.shared import addresses, door, fields, format, tables, tasks, view
-from pages.shared.figures import charts
-from xmlcore import papers
-from xmlcore.experiment import repeating
+from pages.papers import claims
+from pages.shared import door
 
 
 def draw(ready) -> None:
-    paper = _choose()
-    claims = _claims(paper)
-    _cards(claims)
-    _detail(ready, _table(ready, paper, claims))
-
-
-def _choose() -> str:
-    titles = {name: paper.title for name, paper in papers.PAPERS.items()}
-    paper = fields.radio("Paper", titles, "papers.paper", label_visibility="collapsed")
-    st.caption(f"{papers.PAPERS[paper].citation}.")
-    return paper
-
-
-def _claims(paper: str) -> list:
-    return [claim for claim in papers.CLAIMS if claim.paper == paper]
-
-
-def _cards(claims) -> None:
-    count = pd.Series([claim.verdict for claim in claims]).value_counts()
-    texts = {verdict: f"{about[:1].upper()}{about[1:]}." for verdict, about in papers.VERDICTS.items()}
-    tables.cards([(name.capitalize(), str(count.get(name, 0)), text) for name, text in texts.items()])
-
-
-def _table(ready, paper: str, claims: list):
-    """Show the claims, and return the one that is ticked, or else the first."""
-    numbers = [papers.CLAIMS.index(claim) for claim in claims]
-    at = view.now().claim
-    ticked = numbers.index(at) if at in numbers else 0
-    frame = pd.DataFrame(
-        {
-            "where": [claim.title for claim in claims],
-            "says": [claim.says for claim in claims],
-            "published": [claim.published for claim in claims],
-            "verdict": [claim.verdict for claim in claims],
-            "here": [repeated.summary(claim, ready) for claim in claims],
-        }
-    )
-    columns = {
-        "where": tables.text("In the paper", 130),
-        "says": tables.text("Claim", 400),
-        "verdict": tables.text("Verdict", 120, "On data that were to be had. A ticked claim has the reason."),
-        "here": tables.text("On your data", 260, "From results of this version on the data set in use. Empty: none."),
-        "published": tables.text("Published", 400),
-    }
-    key = f"papers.table.{paper}"
-    tick = tables.on_tick(key, numbers, lambda number: view.look(claim=number))
-    tables.show(frame, key, columns, most=420, **tick, **tables.ticked([ticked]))
-    st.caption("A ticked claim stands below, with its reason, its values and what repeats it.")
-    return claims[ticked]
-
-
-def _detail(ready, claim) -> None:
-    st.header(format.plain(f"{claim.title}: {claim.verdict}"))
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown(f"**{format.plain(claim.says)}** {format.plain(claim.reason)}")
-        st.caption(f"Evidence: {format.plain(claim.evidence.partition('#')[0])}")
-        _values(claim)
-    with right:
-        _repeat(ready, claim)
-        addresses.link(claim.page, f"More on the page {claim.page}")
-
-
-def _values(claim) -> None:
-    frame = claim.values()
-    if frame is not None:
-        st.caption("As published, in the paper's units:")
-        columns = {name: st.column_config.Column(name) for name in frame}
-        tables.show(frame, f"papers.values.{claim.table}", columns, first=tuple(frame), most=340)
-
-
-def _repeat(ready, claim) -> None:
-    """Show the results on the data set in use, and a button for what is missing."""
-    if ready.data is None or claim.repeat is None:
-        st.caption("No data set is in use, so there is nothing to repeat it on.")
-        return
-    repeat = claim.repeat.on(ready.data)
-    name, trained = format.bold(ready.name), repeating.trainings(repeat, ready.fingerprint)
-    found = tasks.ready_all(trained, button="Train", key="papers.train", of="model") if trained else {}
-    if claim.repeat.kind != repeating.TRAIN:
-        asked = repeating.repetitions(repeat, ready.fingerprint) if len(found) == len(trained) else {}
-        found = tasks.ready_all(asked, button="Repeat", key="papers.repeat", of="measurement")
-    if not found:
-        st.caption(f"Not repeated on {name} yet.")
-        return
-    if text := repeated.summary(claim, ready):
-        st.markdown(f"On {name}: {format.plain(text)}.")
-    drawn = repeated.figure(claim, ready, found)
-    if drawn is not None:
-        figure, frame = drawn
-        file = format.file_name(f"{ready.name}-{claim.paper}-{claim.title}")
-        charts.show_figure(figure, frame, file, f"{claim.says} On {ready.name}.", key="papers.figure")
+    listed = claims.choose()
+    claims.cards(listed)
+    claims.detail(ready, claims.table(ready, listed))
 
 
 door.page("Papers", draw, door.Always())

@@ -1,8 +1,7 @@
 """The Train page: how well does a model predict this data set's labels?
 
-``answer`` has the sentence, the cards and the figures of a run (one model, trained and measured), its size and its
-settings, ``controls`` the form that trains a model. In sections stand ``labels`` (labels, pairs of them, single rows),
-``measures`` (all measures, calibration, more data), ``trying`` (the form that tries settings) and ``tried``.
+``answer`` says how well a run (one model, trained and measured) predicts, ``controls`` is the form that trains one. In
+sections stand ``labels``, ``measures`` (calibration and more data, too), ``trying`` (several settings) and ``tried``.
 """
 
 import functools
