@@ -9,6 +9,8 @@ from pages.shared import format
 LINE = 35  # height of a line, in pixels
 COLUMNS = 7  # that a table shows at first; its menu shows the others
 TEXT = 200  # characters of a text in a table
+LETTER = 7.5  # pixels of a letter of a name, about
+WIDEST = 240  # pixels of a column of names that is wider than it must be
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -183,6 +185,9 @@ def show(frame: pd.DataFrame, key: str, columns: dict, *, signs=None, best=None,
         settings["column_order"] = [name for name in offered if name in (first or offered[:COLUMNS])]
     if most is not None:
         settings["height"] = height(len(frame), most)
+    for name in (name for name in ("name", "run", "title") if name in frame and columns.get(name, {}).get("width")):
+        wanted = min(frame[name].astype(str).str.len().max() * LETTER, WIDEST) if len(frame) else 0
+        columns = columns | {name: columns[name] | {"width": int(max(wanted, columns[name]["width"]))}}
     styled = _styled(frame, signs or {}, best)
     return st.dataframe(styled, hide_index=True, key=key, column_config=columns, placeholder="", **settings)
 
