@@ -25,7 +25,6 @@ FRONTIER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "fro
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 900  # of each figure, in pixels
 LABEL = "pandas.to_datetime"  # a function
-ROW = 0  # of the test rows
 NOISE = (0.0, 0.01, 0.02, 0.05, 0.1)  # standard deviations
 ADVERSARIAL_SIGMA = 0.05  # standard deviation of the noise in training, the paper's
 CANDIDATES = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -46,8 +45,9 @@ def label_tree():
 def path_to_a_label():
     """Draw the probability of a label as a product along its path in the label tree."""
     label = data().label_names.index(LABEL)
-    frame = explain.path(label_tree(), data().X_test[[ROW]], label, dataset=data())
-    return figures.path_products(frame, title=f"Path to “{LABEL}” for {data().row_names_test[ROW]}")
+    row = data().Y_test[:, [label]].nonzero()[0][0]  # the first one that has the label
+    frame = explain.path(label_tree(), data().X_test[[row]], label, dataset=data())
+    return figures.path_products(frame, title=f"Path to “{LABEL}” for {data().row_names_test[row]}")
 
 
 @cache
