@@ -82,8 +82,7 @@ INTERACTIONS = {
     "Trees": {
         "find a label": fill("Find labels by name or id", ["a", "e", "o"]),
         "node by number": fill("Node, 0 to", ["3", "5", "0"]),
-        "open Path of a test row": section("Path of a test row"),
-        "random row": press("Random row"),
+        "open How well nodes decide": section("How well nodes decide"),
         "open The tree": section("The tree"),
     },
     "Features": {},

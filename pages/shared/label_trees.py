@@ -67,17 +67,11 @@ def table(nodes: pd.DataFrame, percent: bool):
         if column == "name":
             config[column] = tables.text(label, width, help_)
         elif form is True:
-            config[column] = score_column(label, shown[column], percent, width, help_)
+            number_format = (tables.percent_format if percent else tables.score_format)(shown[column])
+            label = label.format("P" if percent else "Score") + ", %" * (percent and "%" not in label)
+            config[column] = tables.number(label, width, number_format, help_)
         elif form.startswith("{"):
             config[column], signs[column] = tables.number(label, width, help=help_), form
         else:
             config[column] = tables.number(label, width, form, help_)
     return shown, config, signs
-
-
-def score_column(label: str, values, percent: bool, width: int, help_: str | None = None):
-    """Return the settings of a column of probabilities, in percent, or of other scores; "{}" becomes their name."""
-    form = tables.percent_format(values) if percent else tables.score_format(values)
-    return tables.number(
-        label.format("P" if percent else "Score") + ", %" * (percent and "%" not in label), width, form, help_
-    )

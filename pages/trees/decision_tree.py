@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import cached, fields, format, selectors, tables
+from pages.shared import addresses, cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.view import look, now
 from pages.trees import growth, one_tree
@@ -130,6 +130,8 @@ class DecisionTreeView(one_tree.TreeView):
         color = _controls(self)
         if self.mode == LABEL:
             _leaves_of_label(self)
+        elif self.mode == PATH:
+            addresses.link("Explain", "The margins on the ways of this row", section="Path")
         if self.is_drawn:
             with picture:
                 left, right = st.columns([2, 1], gap="medium")

@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.shared import cached, fields, format, label_trees, selectors, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import predictions
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.trees import one_tree
@@ -49,7 +48,6 @@ class LabelTreeView(one_tree.TreeView):
         super().__init__(ready, experiment.label_tree_model(ready.model))
         self.nodes, self.quality = nodes(self.key, self.t), None
         self.classifiers = self.model.linear_nodes(self.t)
-        self.are_probabilities = predictions.are_probabilities(self.model)
         self.task = experiment.task("node_quality", {"run": self.key}, {"tree": self.t})
         with contextlib.suppress(store.StoreError):  # it is not made, or damaged: "How well nodes decide" says so
             self.set_quality(cached.loaded(self.task) if self.task.exists() else None)

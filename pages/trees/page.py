@@ -2,25 +2,24 @@
 
 The model of the result decides which trees are shown. answer.py has the first sentence and the cards; one_tree.py one
 tree and the selected node, whose drawing, texts and tables of nodes are in decision_tree.py (LdSM) and label_tree.py
-(PLT); row.py how a test row is predicted; growth.py depth, the objective J, and fewer or smaller trees.
+(PLT); growth.py depth, the objective J, and fewer or smaller trees. The page Explain has the paths of a test row.
 """
 
 import streamlit as st
 
 from pages.shared import door, sections
-from pages.trees import answer, growth, one_tree, row
+from pages.trees import answer, growth, one_tree
 from pages.trees.decision_tree import DecisionTreeView, all_nodes
 from pages.trees.label_tree import LabelTreeView, worst_nodes
 
 OF_DECISION_TREES = {
-    "One tree": row.under_decision_tree,
+    "One tree": one_tree.show,
     "Depth and objective J": growth.depth,
     "Fewer and smaller trees": growth.parts_of_model,
     "All nodes": all_nodes,
 }
 OF_LABEL_TREES = {
     "The tree": one_tree.show,
-    "Path of a test row": row.of_label_trees,
     "How well nodes decide": worst_nodes,
 }
 KINDS = {  # model -> what is drawn of its trees

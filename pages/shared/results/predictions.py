@@ -59,7 +59,7 @@ def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
     return wrong[order[:at_most]]
 
 
-def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
+def show(data, run, row: int, k: int, key: str) -> None:
     """Show the labels predicted for a test row, which of them are right, and which true labels are missing."""
     frame = one_row(data, run.ranking, row, k)
     if frame.empty:
@@ -72,10 +72,8 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
             "correct": tables.text("Right?", 72),
             "score": _score_bar(run, frame["score"]),
             "label": tables.number("Id", 60, "%d"),
-            **(extra_config or {}),
         }
-        frame = tables.without_repeated(frame if extra is None else extra(frame), "label", "name", "label")
-        tables.show(frame, key, {column: config[column] for column in frame.columns})
+        tables.show(tables.without_repeated(frame, "label", "name", "label"), key, config)
     true = tables.ids(data.Y_test, row)
     missing = missed(data, run.ranking, row, k)
     if true.size == 0:

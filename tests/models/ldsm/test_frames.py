@@ -225,21 +225,6 @@ def test_labels_of_a_node_have_the_shares_sent_to_each_child(tree):
     assert not any(column.startswith("to_") for column in frames.labels_of_node(tree, leaf))
 
 
-def test_the_weighted_leaves_of_a_row_add_up_to_its_prediction(model):
-    rows = model.X[:20]
-    applied, ranking = model.apply(rows), model.predict_topk(rows, model.n_labels_)
-    for row in range(20):
-        frame = frames.leaves_frame(model.trees_, applied, row)
-        assert frame["weight"].sum() == pytest.approx(1)
-        found = np.zeros(model.n_labels_)
-        for leaf in frame.to_dict("records"):
-            hist = counts(model.trees_[leaf["tree"]], leaf["node"])
-            found += leaf["weight"] * hist / hist.sum()
-        best = ranking.labels[row][ranking.labels[row] >= 0]
-        assert set(best) == set(np.flatnonzero(found))
-        np.testing.assert_allclose(found[best], ranking.scores[row, : best.size], atol=1e-6)
-
-
 def rare(model):
     """A label of few rows, one of many, and one in between."""
     rows = [int(counts(model.trees_[0], 0)[j]) for j in range(model.n_labels_)]
@@ -364,39 +349,3 @@ def test_the_features_of_a_node_send_rows_to_its_children(model):
     for row in range(40):
         ends = [v for v, rows in sorted(reached.items()) if tree.children[v, 0] < 0 and row in rows]
         assert ends == sorted(leaves.of(row, t).tolist())
-
-
-def test_margins_of_a_way_are_those_of_explanations(model):
-    from xmlcore import explain
-
-    leaves, passed = model.apply(model.X[:6]), 0
-    for row in range(6):
-        ways = explain.path(model, model.X[[row]], 0).set_index(["tree", "leaf", "node"])["margin"]
-        for t in range(len(model.trees_)):
-            for leaf in leaves.of(row, t).tolist():
-                steps = frames.steps_frame(model, t, model.X[[row]], leaf)
-                assert [*steps["node"], leaf] == frames.path_to(model.trees_[t], leaf)
-                assert steps["to"].tolist() == [*steps["node"][1:], leaf][: len(steps)]
-                expected = [ways[t, leaf, to] for to in steps["to"]]
-                np.testing.assert_allclose(steps["margin"], expected)
-                assert ((steps["margin"] >= 0.5) | (steps["margin"] > steps["other"])).all()
-                assert ((steps["ways"] > 1) == ((steps["margin"] >= 0.5) & (steps["other"] >= 0.5))).all()
-                passed += len(steps)
-    assert passed > 50
-
-
-def test_features_of_a_step_speak_for_the_child_taken(model):
-    x = model.X[[3]].toarray()
-    leaf = int(model.apply(x).of(0, 0)[0])
-    for step in frames.steps_frame(model, 0, x, leaf, k=2).itertuples():
-        lead = {}
-        for j in np.flatnonzero(x[0]):
-            without = x.copy()
-            without[0, j] = 0
-            above = frames.steps_frame(model, 0, without, leaf).set_index("node").loc[step.node]
-            to_other = above["margin"] - above["other"]
-            lead[int(j)] = (step.margin - step.other) - to_other
-        named = [int(j) for j in step.features.split(", ") if j]
-        if model.trees_[0].children.shape[1] == 2:  # with more children, the next one may change
-            assert named == sorted((j for j in lead if lead[j] > 1e-9), key=lambda j: -lead[j])[:2]
-        assert len(named) <= 2 and all(lead[j] > 0 for j in named)

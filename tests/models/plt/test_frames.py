@@ -1,7 +1,5 @@
 """Frames of label trees against plain loops over nodes, rows and labels."""
 
-import math
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ import scipy.sparse as sp
 from models.plt.plt_problems import problem
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
-from xmlcore import PLT, LabelTree, explain
+from xmlcore import PLT, LabelTree
 from xmlcore.models.plt import frames
 
 TREES = {
@@ -132,45 +130,6 @@ def test_features_of_a_node_are_its_weights_largest_first(fitted):
     assert found["weight"].abs().is_monotonic_decreasing
     assert found["name"].iloc[0] == f"word {found['feature'].iloc[0]}"
     assert len(frames.features_of_node(nodes, node, k=2)) == 2
-
-
-def test_parts_of_a_margin_and_the_bias_add_up_to_it(fitted):
-    model, _, X, _ = fitted
-    nodes = model.linear_nodes()
-    path = frames.paths_frame(nodes, X[[3]], [7])
-    for line in path.itertuples():
-        parts = frames.margin_parts(nodes, X[[3]], line.node)
-        assert parts["contribution"].sum() + nodes.bias[line.node] == pytest.approx(line.margin)
-        assert parts["contribution"].tolist() == pytest.approx((parts["value"] * parts["weight"]).tolist())
-        assert parts["contribution"].abs().is_monotonic_decreasing
-
-
-def test_paths_are_those_of_explain_and_end_with_the_probability(fitted):
-    model, _, X, _ = fitted
-    labels = [4, 0, 29]
-    found = frames.paths_frame(model.linear_nodes(), X[[5]], labels)
-    assert found["label"].drop_duplicates().tolist() == labels
-    for label, path in found.groupby("label"):
-        other = explain.path(model, X[[5]], label)
-        assert path["node"].tolist() == other["node"].tolist()
-        np.testing.assert_allclose(path["margin"], other["margin"], rtol=1e-6)
-        np.testing.assert_allclose(path["factor"], other["factor"], rtol=1e-6)
-        assert path["step"].tolist() == list(range(1, len(path) + 1))
-        probability = model.label_probabilities(X[[5]], [label])[0]
-        assert path["product"].iloc[-1] == pytest.approx(probability, rel=1e-5)
-        lowest = frames.hardest_steps(found).set_index("label").loc[label]
-        assert lowest["factor"] == path["factor"].min() and lowest["probability"] == path["product"].iloc[-1]
-        assert path.set_index("node").loc[lowest["node"], "step"] == lowest["step"]
-    assert frames.paths_frame(model.linear_nodes(), X[[5]], []).empty
-
-
-def test_a_row_of_zeros_has_the_biases_as_margins(fitted):
-    model, _, X, _ = fitted
-    nodes = model.linear_nodes()
-    found = frames.paths_frame(nodes, np.zeros(X.shape[1]), [2])
-    assert found["margin"].tolist() == nodes.bias[found["node"]].tolist()
-    assert math.isclose(found["product"].iloc[-1], model.label_probabilities(np.zeros((1, X.shape[1])), [2])[0])
-    assert frames.margin_parts(nodes, np.zeros(X.shape[1]), 1).empty
 
 
 def test_nodes_that_do_not_exist_are_refused(fitted):

@@ -7,7 +7,7 @@ import pytest
 
 from pages.trees import answer
 from tests.pages.making import figure, numbers, titles, train, word_data
-from xmlcore import datasets, experiment
+from xmlcore import experiment
 from xmlcore.models.plt import frames
 
 DEEP = {"arity": 2, "max_leaf_labels": 2, "loss": "logistic", "C": 1.0}
@@ -140,34 +140,6 @@ def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, re
     assert "No node has 30 positive" in page.set("trees.positive", 30).text()
 
 
-@pytest.mark.sections("Path of a test row")
-def test_the_path_of_a_test_row_says_where_a_true_label_is_lost(page, key, tree):
-    data, model, run = word_data(), experiment.load_run_model(key), experiment.load("train", key)
-    truth = data.Y_test.toarray()
-    lost = [sorted(set(np.flatnonzero(truth[i])) - set(run.ranking.labels[i].tolist())) for i in range(30)]
-    row = next(i for i in range(30) if len(lost[i]) == 1)
-    (missed,) = lost[row]
-    table = page.set("trees.row", row).frame("state", "probability", "at")
-    assert table["name"].iloc[0] == f"topic *{missed}*" and table["state"].tolist().count("– missed") == 1
-    assert f"**{truth[row].sum() - 1} of {truth[row].sum()} true label" in page.text()
-    paths = frames.paths_frame(model.linear_nodes(), data.X_test[[row]], [missed])
-    drawn = figure(page, f"Path to topic *{missed}*")
-    np.testing.assert_allclose(numbers(drawn["data"][0]["y"])[1:], 100 * paths["product"])
-    lowest = int(paths["step"].iloc[paths["factor"].to_numpy().argmin()])
-    depth = dict(zip(paths["step"], model.trees_[0].depth[paths["node"]]))
-    step = next(box for box in page.at.selectbox if box.label == "Node whose features are shown")
-    assert step.value == lowest and figure(page, f"Depth {depth[lowest]}: what made the margin") is not None
-    other = next(
-        s for s, node in zip(paths["step"], paths["node"]) if s != lowest and has_parts(model, data, row, node)
-    )
-    assert any(title.startswith(f"Depth {depth[other]}:") for title in titles(page.set(step.key, other)))
-
-
-def has_parts(model, data, row, node):
-    """Whether a feature of a test row has a weight at a node."""
-    return len(frames.margin_parts(model.linear_nodes(), data.X_test[[row]], node)) > 0
-
-
 @pytest.mark.sections("all")
 def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
     key = train(ready, "PLT", n_estimators=2, **DEEP)
@@ -177,19 +149,3 @@ def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
     second = experiment.load_run_model(key).trees_[1]
     assert page.at.number_input(key="trees.node").label == f"Node, 0 to {second.n_nodes - 1}"
     assert experiment.task("node_quality", {"run": key}, {"tree": 1}).exists()
-    assert "This is tree 2; " in page.text()
-
-
-@pytest.mark.sections("Path of a test row")
-def test_rows_and_labels_without_names_or_labels_are_shown(ready):
-    data = word_data()
-    Y = data.Y_test.toarray()
-    Y[0] = False
-    bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, Y)
-    train(ready, "PLT", data=bare, **DEEP)
-    page = ready.go("trees")
-    assert "has no true label" in page.text()
-    table = page.frame("state", "probability", "at")
-    assert ((table["factor"] > 99.5) == (table["at"] == "nothing is lost")).all()
-    assert (table["depth"].isna() == (table["at"] == "nothing is lost")).all()
-    assert set(page.frame("state", "probability", "at")["state"]) == {"wrong"}

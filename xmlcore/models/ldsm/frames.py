@@ -9,12 +9,11 @@ from itertools import islice
 
 import numpy as np
 
-from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.models.plt.frames import check_node, path_to, with_names
 from xmlcore.typing import DataFrame
-from xmlcore.validation import check_count, check_features, check_row
+from xmlcore.validation import check_count
 from xmlcore.wording import rounded
 
 
@@ -185,18 +184,6 @@ def labels_of_node(
         for c, child in enumerate(tree.children[node], 1):
             columns[f"to_{c}"] = hist[[child]].toarray()[0][labels] / counts
     return pd.DataFrame(columns)
-
-
-def leaves_frame(
-    trees: Sequence["LdSMTree"], leaves, row: int, label_name: Callable[[int], str] | None = None
-) -> "DataFrame":
-    parts = []
-    for t in range(leaves.n_trees):
-        reached = np.sort(leaves.of(row, t))
-        part = nodes_frame(trees[t], label_name, nodes=reached)
-        part.insert(0, "tree", t)
-        parts.append(part.assign(weight=1.0 / (reached.size * leaves.n_trees)))
-    return pd.concat(parts, ignore_index=True)
 
 
 def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:
@@ -493,25 +480,3 @@ def regressors(model, t: int, node: int, columns) -> tuple[np.ndarray, np.ndarra
     used[used] = of_node[place[used]] == columns[used]
     weights = forest.weights[M * start : M * end].reshape(-1, M)[place[used]].astype(np.float64)
     return forest.bias[first : first + M].astype(np.float64), weights, used
-
-
-def steps_frame(
-    model, t: int, x, leaf: int, feature_name: Callable[[int], str] | None = None, k: int = 3
-) -> "DataFrame":
-    """Return the nodes above a leaf, the root first, with what sends a row from each to the next one."""
-    tree = model.trees_[check_count(t, "t", least=0, most=len(model.trees_) - 1)]
-    leaf, k = check_node(tree, leaf), check_count(k, "k")
-    columns, values = row_in_columns(model, check_features(check_row(x), model.n_features_in_))
-    path, lines = path_to(tree, leaf), []
-    for v, to in zip(path, path[1:]):
-        bias, weights, used = regressors(model, t, v, columns)
-        margins = bias + values[used] @ weights
-        child = int(np.flatnonzero(tree.children[v] == to)[0])
-        other = int(np.argmax(np.where(np.arange(margins.size) == child, -np.inf, margins)))
-        lead = values[used] * (weights[:, child] - weights[:, other])
-        features = model.feature_of_column_[columns[used]]
-        order = np.lexsort((features, -lead))[:k]
-        names = [str(j) if feature_name is None else feature_name(int(j)) for j in features[order[lead[order] > 0]]]
-        ways = max(int((margins >= THRESHOLD).sum()), 1)
-        lines.append((tree.depth[v], v, tree.n_samples[v], to, margins[child], margins[other], ways, ", ".join(names)))
-    return pd.DataFrame(lines, columns=["depth", "node", "rows", "to", "margin", "other", "ways", "features"])

@@ -12,7 +12,7 @@ from xmlcore.models.plt.scaling import as_read
 from xmlcore.models.rows import counted
 from xmlcore.progress import Progress, silent
 from xmlcore.typing import DataFrame
-from xmlcore.validation import check_count, check_features, check_row, csr_parts
+from xmlcore.validation import check_count, check_features, csr_parts
 
 
 def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -158,18 +158,6 @@ def features_of_node(
     return pd.DataFrame(columns | {"weight": weights[order].astype(np.float64)})
 
 
-def margin_parts(nodes: "LinearNodes", x, node: int, feature_name: Callable[[int], str] | None = None) -> "DataFrame":
-    """Return what each feature of a row adds to the margin of a node's classifier, largest absolute amount first."""
-    row = as_read(check_row(x, nodes.weights.shape[1]), nodes.normalize)
-    features, weights = _row_of(nodes.weights, node)
-    both, at, place = np.intersect1d(features, row.indices, return_indices=True)
-    value, weight = row.data[place], weights[at].astype(np.float64)
-    order = np.lexsort((both, -np.abs(value * weight)))
-    columns = with_names({"feature": both[order]}, feature_name)
-    columns |= {"value": value[order], "weight": weight[order], "contribution": (value * weight)[order]}
-    return pd.DataFrame(columns)
-
-
 def _row_of(weights, node):
     """Return the features and values stored in a row of a matrix of weights."""
     node = check_count(node, "node", least=0, most=weights.shape[0] - 1)
@@ -182,39 +170,6 @@ def factors(margins: np.ndarray, loss: str) -> np.ndarray:
     if loss == "logistic":
         return np.exp(-np.logaddexp(0.0, -margins))
     return np.exp(-(np.maximum(0.0, 1.0 - margins) ** 2))
-
-
-def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "DataFrame":
-    """Return the nodes on a row's paths to some labels in a label tree."""
-    row = as_read(check_row(x, nodes.weights.shape[1]), nodes.normalize)
-    paths = [nodes.path(int(label)) for label in labels]
-    lengths = [path.size for path in paths]
-    flat = np.concatenate([np.zeros(0, np.int64), *paths])
-    used, place = np.unique(flat, return_inverse=True)
-    bias = nodes.bias[used].astype(np.float64)
-    margin = (nodes.weights[used].astype(np.float64) @ row.toarray().ravel() + bias)[place]
-    factor = factors(margin, nodes.loss)
-    ends = np.cumsum([0, *lengths])
-    product = [np.cumprod(factor[start:end]) for start, end in zip(ends, ends[1:])]
-    return pd.DataFrame(
-        {
-            "label": np.repeat(np.asarray(labels, np.int64), lengths),
-            "step": np.concatenate([np.zeros(0, np.int64), *(np.arange(1, size + 1) for size in lengths)]),
-            "node": flat,
-            "bias": bias[place],
-            "margin": margin,
-            "factor": factor,
-            "product": np.concatenate([np.zeros(0), *product]),
-        }
-    )
-
-
-def hardest_steps(paths: "DataFrame") -> "DataFrame":
-    """Return for each label the step at which its probability drops most."""
-    of_label = paths.groupby("label", sort=False)
-    lowest = paths.loc[of_label["factor"].idxmin(), ["label", "step", "node", "margin", "factor"]]
-    lowest.insert(1, "probability", of_label["product"].last().to_numpy())
-    return lowest.reset_index(drop=True)
 
 
 MEASURES = ("auc", "recall", "precision", "base_rate")
