@@ -6,13 +6,12 @@ import re
 import pandas as pd
 import streamlit as st
 
-from pages.shared import format
 from pages.shared.figures import figure_files
-from pages.shared.process import turns
 from pages.shared.streamlit_fixes import transfers
 from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
+UNUSED_BUTTONS = "sendChartToCloud sendDataToCloud select2d lasso2d autoScale2d zoomIn2d zoomOut2d".split()
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
 
@@ -56,16 +55,12 @@ def _menus(figure, frame, name, caption, place, origin, counted) -> None:
         return figure_files.html_page(figure, caption, name, _config(name), origin())
 
     with menus.popover("Save", type="tertiary", icon=":material/download:", key=f"menu-{place}-{times}"):
-        opens_dialog = {"type": "tertiary", "on_click": _close_menu, "args": (place,)}
         about = "Opens the figure with buttons that save it as an image, with its caption if you like"
-        if st.button("Figure, SVG or PNG", f"save-{place}", about, icon=":material/image:", **opens_dialog):
+        look = {"type": "tertiary", "icon": ":material/image:", "on_click": _close_menu, "args": (place,)}
+        if st.button("Figure, SVG or PNG", f"save-{place}", about, **look):
             _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
         about = "One file of about 2\u00a0MB that works offline and saves SVG and PNG"
         file_button("Figure, HTML", page, f"{name}.html", about, f"{place}-html")
-        if figure_files.makes_pdf():
-            about = "For print; it takes some seconds to make"
-            if st.button("Figure, PDF", f"pdf-{place}", about, icon=":material/print:", **opens_dialog):
-                _save_pdf(lambda: figure_files.pdf(figure), name)
         csv_button("Data, CSV", frame, name, "All the data behind the figure", key=f"{place}-csv")
         st.caption("The camera above the figure saves it as an SVG at once.")
 
@@ -119,22 +114,6 @@ def _save(page: bytes, height: int):
     st.iframe(page.decode("utf-8"), height=height)
 
 
-@st.dialog("Figure as PDF")
-def _save_pdf(make, name: str):
-    """Make a PDF file by ``make()`` and show a button that downloads it, or say why there is none."""
-    turns.give_up()
-    try:
-        with st.spinner("Making the PDF"):
-            content = make()
-    except figure_files.NoPdfError as error:
-        st.error(
-            f"No PDF was made: the Chrome on the server failed. *Figure, SVG or PNG* works without it. "
-            f"The server’s log has more. It said: {format.plain(error)}"
-        )
-        return
-    file_button(f"Download {name}.pdf", lambda: content, f"{name}.pdf", format.size(len(content)))
-
-
 def _config(name) -> dict:
     """Return Plotly's settings for a figure whose image is saved under ``name``."""
     return {
@@ -145,13 +124,5 @@ def _config(name) -> dict:
         "showSendToCloud": False,
         # Plotly's button has one format. PNG is in the figure that "Save" opens.
         "toImageButtonOptions": {"format": "svg", "filename": name},
-        "modeBarButtonsToRemove": [
-            "sendChartToCloud",
-            "sendDataToCloud",
-            "select2d",
-            "lasso2d",
-            "autoScale2d",
-            "zoomIn2d",
-            "zoomOut2d",
-        ],
+        "modeBarButtonsToRemove": UNUSED_BUTTONS,
     }

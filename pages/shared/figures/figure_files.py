@@ -4,11 +4,8 @@ import base64
 import functools
 import gzip
 import html
-import importlib.util
 import json
-import logging
 import re
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,10 +17,6 @@ from pages.shared import settings
 from pages.shared.workspaces import workspace
 
 HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
-PDF_WIDTH = 900  # pixels
-PDF_SECONDS = 60  # within which Chrome has to draw a PDF
-CHROMES = ("google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser")
-_LOG = logging.getLogger(__name__)
 # A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere, and Plotly make code while it
 # runs, with which parallel coordinates are drawn ('unsafe-eval'); the colours are those of
 # .streamlit/config.toml.
@@ -121,28 +114,6 @@ def _font() -> str:
     """Return the font of pages, which comes with Streamlit; nothing where it has none of this name."""
     fonts = [*(Path(st.__file__).parent / "static").rglob("SourceSansVF-Upright*.woff2")]
     return base64.b64encode(fonts[0].read_bytes()).decode("ascii") if fonts else ""
-
-
-def makes_pdf() -> bool:
-    """Return whether PDF files can be made here: the package kaleido is installed, and it finds a Chrome."""
-    return importlib.util.find_spec("kaleido") is not None and any(shutil.which(name) for name in CHROMES)
-
-
-class NoPdfError(RuntimeError):
-    """A figure could not be made into a PDF file: the text says why."""
-
-
-def pdf(figure) -> bytes:
-    """Return the figure as a PDF file, in the colours of a white page."""
-    import kaleido
-
-    size = {"format": "pdf", "width": PDF_WIDTH, "height": height_of(figure)}
-    try:  # without MathJax, which would be fetched from the network
-        return kaleido.calc_fig_sync(figure.to_dict(), opts=size, kopts={"mathjax": False, "timeout": PDF_SECONDS})
-    except Exception as error:  # kaleido raises what it likes: errors of its own, of its browser, of asyncio
-        _LOG.exception("kaleido made no PDF")
-        first = str(error.args[0] if error.args else "no reason was given")  # kaleido's errors have several texts
-        raise NoPdfError(f"{type(error).__name__}: {' '.join(first.split())}") from error
 
 
 def plain_caption(caption: str) -> str:

@@ -3,8 +3,8 @@
 Each time a thread waits, if only to read a small file, it stands behind all others before it goes on. With 50 visitors
 at once, all pages took longer and the server answered nobody for seconds.
 
-A page that begins slow work gives up its turn: it makes a value that is not in memory, looks at a file of the
-user's in another process, or makes a PDF. ``serving`` says whether a server runs: tests run pages without one.
+A page that begins slow work gives up its turn: it makes a value that is not in memory, or looks at a file of the
+user's in another process. ``serving`` says whether a server runs: tests run pages without one.
 
 Garbage of Python is collected between the runs of pages, when nobody waits for an answer.
 """

@@ -5,8 +5,6 @@ import gzip
 import html
 import json
 import re
-import sys
-import types
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,7 +12,6 @@ import plotly.offline
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import format
 from pages.shared.figures import charts, figure_files
 from pages.shared.workspaces import workspace
 from tests.pages import making
@@ -134,50 +131,9 @@ def test_a_figure_of_several_results_names_each_of_them(ready):
         assert origin(ready, "figure", of)["Data set"] == name
 
 
-@pytest.mark.parametrize(("installed", "chrome"), [(True, True), (True, False), (False, True)])
-def test_pdf_is_offered_only_where_it_can_be_made(monkeypatch, installed, chrome):
-    monkeypatch.setattr(figure_files.importlib.util, "find_spec", lambda name: name if installed else None)
-    monkeypatch.setattr(figure_files.shutil, "which", lambda name: f"/bin/{name}" if chrome else None)
-    assert figure_files.makes_pdf() == (installed and chrome)
-
-
-@pytest.fixture
-def kaleido(monkeypatch):
-    """Stand in for the package kaleido, and have a Chrome; what ``made`` says becomes the PDF, or is raised."""
-    module = types.ModuleType("kaleido")
-    module.made, module.asked = b"%PDF-1.4", []
-
-    def calc_fig_sync(figure, opts, kopts):
-        module.asked.append((figure, opts, kopts))
-        if isinstance(module.made, Exception):
-            raise module.made
-        return module.made
-
-    module.calc_fig_sync = calc_fig_sync
-    monkeypatch.setitem(sys.modules, "kaleido", module)
-    monkeypatch.setattr(figure_files, "makes_pdf", lambda: True)
-    return module
-
-
-@pytest.mark.sections()
-def test_a_pdf_is_made_when_asked_for_or_says_why_not(ready, kaleido):
-    ready.run().click("Figure, PDF")
-    (figure, size, options), *others = kaleido.asked
-    assert not others and figure["data"] and size["format"] == "pdf" and options["mathjax"] is False
-    assert any(label.endswith(".pdf") for label in ready.downloads()) and not ready.at.error
-    kaleido.made = ValueError("The browser seemed\nto close.", "Ask elsewhere.")
-    ready.run().click("Figure, PDF")
-    assert not ready.at.exception and not any(label.endswith(".pdf") for label in ready.downloads())
-    (said,) = [one.value for one in ready.at.error]
-    assert said.startswith("No PDF was made")
-    assert said.endswith(format.plain("ValueError: The browser seemed to close."))
-
-
 @pytest.mark.sections()
 def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
     shown = []
     monkeypatch.setattr(charts.st, "iframe", lambda page, height: shown.append((page, height)))
-    monkeypatch.setattr(figure_files, "makes_pdf", lambda: False)
     ready.click("Figure, SVG or PNG")
-    assert "Figure, PDF" not in [button.label for button in ready.at.button]
     assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
