@@ -2,22 +2,17 @@
 
 answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
 it, and what papers print for the same rows; side.py puts several results side by side, pairs.py compares two of them,
-settings.py says which settings matter; one.py shows all that is known of one result; external.py takes predictions of
-another program; of_runs.py computes.
+settings.py says which settings matter; external.py takes predictions of another program; of_runs.py computes.
 """
 
 import streamlit as st
 
-from pages.compare import answer, external, listed, one, side, table
+from pages.compare import answer, external, listed, side, table
 from pages.shared import door
 
 
 def draw(ready) -> None:
     results = ready.run
-    key = one.opened(results)
-    if key is not None:
-        one.show(key, results)
-        return
     frame, records = results.frame, results.records
     sentence, pictures = st.container(), st.container()
     choice = listed.choose(frame)

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from pages.compare import answer, listed, of_runs, one, pairs
+from pages.compare import answer, listed, of_runs, pairs
 from pages.compare import settings as settings_part
-from pages.shared import cached, fields, format, sections, settings, sweeping, tables
+from pages.shared import addresses, cached, fields, format, sections, settings, sweeping, tables
 from pages.shared.figures import charts
-from pages.shared.workspaces import workspace
+from pages.shared.results import results
+from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import experiment, figures
 from xmlcore.experiment import side_by_side
 from xmlcore.metrics.buckets import MEANING
@@ -133,8 +134,18 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
         st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.popover("Details", type="tertiary", icon=":material/info:"):
-            for key in keys:
-                one.link(key, names[key])
+            listed = {record["key"] for record in results.kept("runs", wanted["fingerprint"].iloc[0])}  # none archived
+            for key in filter(listed.__contains__, keys):
+                _link(key, names[key], wanted["fingerprint"].iloc[0])
+
+
+def _link(key, name, fingerprint) -> None:
+    """Show a button that opens the Train page, which shows all that is known of one result."""
+    if st.button(format.plain(name), f"compare.open.{key}", type="tertiary", icon=":material/open_in_new:"):
+        dataset_list.use_dataset(fingerprint)
+        results.take(fingerprint, key)
+        sections.go_to("train", addresses.ABOUT)
+        addresses.switch("Train")
 
 
 def _measures(keys, names, compared, file_name, further) -> None:

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).resolve().parents[1]
 # page until the first run of the script ends.
 SCRIPT = FOLDER / "main" / "script.py"
 FIRST = "Data"  # the page at "/"
+ABOUT = "About this result"  # the section of the Train page with all that is known of the result
 ADDING = "data.adding"  # key of st.session_state: whether the Data page opens with the ways to get more data sets
-RUN = "run"  # what the address of the Compare page calls the result that it shows
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows", "Predict": "label"},

@@ -57,8 +57,6 @@ def _links(page):
     section = st.session_state[sections.LINKED] = sections.opened(page.title)
     url = st.context.url.split("?")[0] if st.context.url else ""
     fields = {view.FIELD: view.now().text(), sections.FIELD: section}
-    if page.title == "Compare":
-        fields[addresses.RUN] = st.query_params.get(addresses.RUN)
     query = "".join(f"&{name}={urllib.parse.quote(value)}" for name, value in fields.items() if value)
     read_only = workspace.read_only()
     look = workspace.address if read_only else workspace.read_only_token  # made when it is asked for

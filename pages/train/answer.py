@@ -7,7 +7,8 @@ from pages.shared import addresses, first_results, format, jobs, settings, table
 from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_changes, run_names
 from pages.train import labels
-from xmlcore import experiment, figures, metrics
+from xmlcore import experiment, figures, metrics, store
+from xmlcore.experiment.engine.fitting import grown
 from xmlcore.metrics.buckets import MEANING
 from xmlcore.metrics.calibration import wilson
 
@@ -128,49 +129,71 @@ TREE_MODELS = ("PLT", "LdSM")
 
 def about(ready) -> None:
     run, record, size = ready.run, ready.record, ready.run.size
-    cards = [
-        (
-            "Prediction",
-            f"{format.duration(run.times['predict_ms_per_row'] / 1000)}/row",
-            f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each. By the clock, "
-            "once: longer beside other work.",
-        ),
-        ("Model in memory", format.size(size["model_bytes"]), f"{size['n_weights']:,} weights that are not zero."),
-    ]
-    if run.model in TREE_MODELS:
-        text = f"Over all trees; the deepest is {size['depth']} levels deep."
-        cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
-    tables.cards(cards)
-    from_cache = record["key"] in st.session_state.get("train.from_cache", ())
-    settings_text = settings.changed(run.model, run.params) or "default settings"
-    trained = "From the cache, trained" if from_cache else "Trained"
-    st.caption(f"{trained} {format.when(run.created)} with {format.plain(settings_text)}.")
-    if run.chosen:
-        _chosen(run, ready.files)
-    links(ready)
-    run_changes.show_code(record, ready.files, "train")
-
-
-def links(ready) -> None:
-    run, record = ready.run, ready.record
+    if run.has_model:
+        per_row = format.duration(run.times["predict_ms_per_row"] / 1000)
+        about = f"Mean over the test rows, all predicted in one call, {format.count(run.k, 'label')} each. "
+        cards = [("Prediction", f"{per_row}/row", f"{about}By the clock, once: longer beside other work.")]
+        weights = f"{size['n_weights']:,} weights that are not zero."
+        cards.append(("Model in memory", format.size(size["model_bytes"]), weights))
+        if run.model in TREE_MODELS:
+            text = f"Over all trees; the deepest is {size['depth']} levels deep."
+            cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
+        tables.cards(cards)
+        st.caption(results.trained(record))
+    left, right = st.columns(2, gap="large")
+    with left:
+        if run.has_model:
+            _settings(run)
+    with right:
+        facts = pd.DataFrame(origin(ready).items(), columns=["what", "value"])
+        columns = {"what": tables.text("Where it comes from", 190), "value": tables.text("", 260)}
+        tables.show(facts, "train.facts", columns, height="content")
+    if run.trials:
+        _trials(run, ready.files)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_changes.name_button([record], "train")
+        run_changes.tags_button([record], "train")
         run_changes.delete_button([record], "train")
         if run.model in TREE_MODELS:
             addresses.link("Trees", "Look at the trees")
         if run.model == "DoubleSampling":
             addresses.link("Sampling", "Look at what was sampled")
-        addresses.link("Compare", "Details of this result", run=record["key"][:12])
+    if run.has_model:
+        run_changes.show_code(record, ready.files, "train")
 
 
-def _chosen(run, name):
-    """Say which settings the model chose itself, and draw the trials by which it did."""
-    values = format.plain(settings.chosen_words(run.model, run.chosen, run.size))
-    adapted = ". C of the best trial was then adapted to all rows" if run.trials and "C" in run.chosen else ""
-    st.caption(f"Settings left on automatic, which the model chose: {values}{adapted}.")
-    if not run.trials:
-        return
+def _settings(run) -> None:
+    """Show all settings, those first that are not the defaults, and who has set them."""
+    info = experiment.MODELS.get(run.model)
+    known = {p.name: p for p in info.parameters} if info else {}
+    own = {name: name not in known or value != known[name].default for name, value in run.params.items()}
+    every = [(name, value, "you" if own[name] else "default") for name, value in run.params.items()]
+    every += [(name, value, "the model") for name, value in run.chosen.items()]
+    lines = [
+        (known[name].label if name in known else name, settings.value_text(value, known.get(name)), by, name)
+        for name, value, by in sorted(every, key=lambda one: one[2] == "default")
+    ]
+    titles = {"title": ("Setting", 185), "value": ("Value", 95), "by": ("Set by", 65), "name": ("Name in code", 130)}
+    columns = {name: tables.text(*title) for name, title in titles.items()}
+    tables.show(pd.DataFrame(lines, columns=[*titles]), "train.settings", columns)
+
+
+def origin(ready) -> dict:
+    """Return when and how a result was made, and from what, by the words for it."""
+    run, record = ready.run, store.info("runs", ready.key)
+    facts = {"Trained" if run.has_model else "Read": f"{format.when(run.created)} ({format.zone()})"}
+    seconds = {"Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
+    facts |= {name: format.duration(run.times[of]) for name, of in seconds.items() if of in run.times}
+    if run.memory:
+        facts["Memory while training"] = format.size(grown(run.memory))
+    facts |= {"Fingerprint of the data set": run.fingerprint, "Key": ready.key, "xmlcore": record["xmlcore"]}
+    return facts | record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
+
+
+def _trials(run, name):
+    """Draw the trials by which the model chose settings itself."""
     trials = pd.DataFrame(run.trials)
+    adapted = " C of the best trial was then adapted to all rows." if "C" in run.chosen else ""
     options = {p.name: p.named for p in experiment.MODELS[run.model].parameters if p.name in trials and p.options}
     named = trials.assign(**{name: trials[name].map(words) for name, words in options.items()})
     charts.show_figure(
@@ -180,6 +203,6 @@ def _chosen(run, name):
         f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}: each point is a model "
         "trained on a sample of the training rows and measured on other training rows; test rows are not used. The "
         "highest mean of the three measures wins, each relative to the first trial of its sample; a more "
-        "expensive tree or a larger C wins only if it is significantly better.",
+        f"expensive tree or a larger C wins only if it is significantly better.{adapted}",
         key="wide.train.trials",
     )

@@ -109,5 +109,4 @@ def _task(fingerprint, model):
 def _train(fingerprint, model):
     task, problems = _task(fingerprint, model)
     if not problems and tasks.start(task):  # else the message stands below the button
-        st.session_state["train.from_cache"] = {*st.session_state.get("train.from_cache", ()), task.key}
         workspace.notify("Trained already: this is the result.")

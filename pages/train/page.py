@@ -8,7 +8,7 @@ import functools
 
 import streamlit as st
 
-from pages.shared import actions, door, sections, sweeping
+from pages.shared import actions, addresses, door, sections, sweeping
 from pages.train import answer, controls, labels, measures, tried, trying
 from xmlcore import experiment
 
@@ -40,7 +40,7 @@ def _sections(ready) -> dict:
     elif run is not None:
         parts = {"Single predictions": labels.row}
     if run is not None:
-        parts["About this result"] = answer.about if run.has_model else answer.links
+        parts[addresses.ABOUT] = answer.about
     is_asked = ready.data.Y_train.nnz and (run is not None or sections.is_asked("train", trying.TRIED))
     if is_asked or sweeping.kept(ready.fingerprint):
         parts[trying.TRIED] = tried.show

@@ -2,7 +2,6 @@
 
 import pytest
 
-from pages.compare.one import DIGITS, FIELD
 from tests.pages.making import plainly, predictions, put_file, train
 from xmlcore import experiment
 
@@ -27,14 +26,9 @@ def test_predictions_of_another_program_are_compared(ready):
     assert not page.at.error and "2 results ticked" in page.text(), "what was uploaded is compared with the best"
     measured = page.frame("run", "P@1").set_index("run")
     assert measured["P@1"].nunique() == 1 and {"other", "PLT"} == set(measured.index)
-    listed_as = experiment.runs().set_index("model")["key"]
-    page.at.query_params[FIELD] = listed_as[experiment.GIVEN][:DIGITS]
-    said = plainly(page.run())
-    assert "fewer than 5 predicted labels" in said
-    assert "Training took" not in said and "Code and files" not in str(page.at.expander)
 
 
-@pytest.mark.sections("Single predictions")
+@pytest.mark.sections("Single predictions", "About this result")
 def test_train_shows_predictions_of_another_program(ready):
     predictions(ready)
     page = ready.go("train")
@@ -42,4 +36,5 @@ def test_train_shows_predictions_of_another_program(ready):
     assert "P@5" in page.metrics() and "Training" not in page.metrics()
     assert page.frame("rank", "correct")["score"].isna().all(), "it gave no scores"
     titles = [tab.label for tab in page.at.tabs]
+    assert {"Read", "Key"} <= {*page.frame("what", "value")["what"]} and "Code and files" not in str(page.at.expander)
     assert "Confusions" in titles and "More data" not in titles and "Calibration" not in titles

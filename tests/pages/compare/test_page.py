@@ -7,12 +7,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-import streamlit as st
 
 from benchmarks.library.many_runs import make
 from pages.compare import side, table
 from pages.compare.listed import every
-from pages.compare.one import DIGITS
 from pages.shared import cached
 from pages.shared.process import reading
 from tests.pages.making import damage, fields_of, figure, plainly, train, use, workspace_row
@@ -238,7 +236,6 @@ def test_a_result_has_one_name_whatever_else_is_listed(ready, words):
     page.at.text_input(key="compare.text").set_value("")
     alone = called(ticked(page.set("compare.lines", "result"), keys))
     assert alone == {**{key: before[key] for key in keys[1:]}, keys[0]: "PLT"}, "as on the other pages"
-    assert "PLT on words" in page.press(f"compare.open.{keys[0]}").text()
 
 
 @pytest.mark.sections("Side by side")
@@ -332,36 +329,17 @@ def test_two_ticked_lines_stand_side_by_side(ready, words):
     assert [element.proto.id for element in page.at.dataframe if "created" in element.value] != before
 
 
-def test_a_result_has_a_view_with_an_address(ready, session, words):
-    runs = make(1, words, first=6)
-    key = runs[0]["key"]
-    page = session(listed(ready, runs, words).token)
-    page.at.query_params["run"] = key[:12]
-    assert "OneVsRest on words" in page.go("compare").text()
+@pytest.mark.sections("About this result")
+def test_a_result_is_opened_on_the_train_page(ready, words):
+    made = make(12, words, seeds=1)
+    page = listed(ready, made, words)
+    key, name = list(called(page).items())[-1]
+    assert page.press(f"compare.open.{key}").at.title[0].value == "Train" and f"result-{key[:12]}" in page.view
+    assert page.at.selectbox(key="train.shown").value == key and name in page.text()
     facts = page.frame("what", "value").set_index("what")["value"]
     assert facts["Fingerprint of the data set"] == words.fingerprint and facts["Key"] == key
     settings = page.frame("title", "value", "by", "name")
     assert settings[["name", "by"]].iloc[0].tolist() == ["C", "you"] and set(settings["by"][1:]) == {"default"}
-    assert "Showing 1 of 1 result" in page.press("compare.back").text()
-    page.at.query_params["run"] = "0" * 12
-    assert "the result of the link" in page.run().text()
-
-
-def test_a_copied_link_names_the_opened_result(ready, words, monkeypatch):
-    def link():
-        return ready.at.sidebar.code[0].value
-
-    monkeypatch.setattr(type(st.context), "url", "http://localhost:8501/compare")
-    ready.at.session_state["sidebar.links"] = True  # as a click on "Copy a link" does
-    key = next(iter(records(listed(ready, make(1, words), words))))
-    assert "run=" not in link()
-    ready.press(f"compare.open.{key}")
-    assert f"&run={key[:12]}" in link()
-    ready.press("compare.back")
-    assert "run=" not in link()
-    for key in [train(ready, model, words) for model in ("PLT", "OneVsRest")]:
-        ready.go("compare").press(f"compare.open.{key}").press("compare.one.train")
-        assert ready.at.title[0].value == "Train" and f"result-{key[:DIGITS]}" in ready.view
 
 
 @pytest.mark.sections("Over several data sets")
