@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.compare import settings as settings_part
-from pages.shared import cached, door, fields, format, sweeping
+from pages.shared import cached, door, fields, format
 from pages.shared.results import decided, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
@@ -91,8 +90,6 @@ class Results(door.Alone):
             door.no_data()
         else:
             door.no_result(used, page, self)
-        if sweeping.kept(used.fingerprint):
-            settings_part.of_sweep(used.fingerprint, "sweep")
 
 
 def missing(listed: Listed) -> None:

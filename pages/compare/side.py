@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.compare import answer, listed, of_runs, pairs
 from pages.compare import settings as settings_part
-from pages.shared import addresses, cached, fields, format, sections, settings, sweeping, tables
+from pages.shared import addresses, cached, fields, format, sections, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
@@ -81,7 +81,6 @@ def show(picked: Compared, lines, choice, pictures) -> None:
     with pictures:
         answer.pictures(of, keys, names, choice, picked.styled(), file_name)
 
-    used = workspace.get("dataset")  # which may have no result yet
     why = NO_LINES if fingerprint is None else "Tick two or more lines of one data set to put them side by side."
     of_two = lambda draw: draw if len(keys) > 1 else lambda: st.caption(why)  # noqa: E731
 
@@ -96,8 +95,7 @@ def show(picked: Compared, lines, choice, pictures) -> None:
             "Is the difference real?": of_two(lambda: pairs.show(keys, names, choice, file_name)),
             "Head, torso and tail": of_two(lambda: _buckets(keys, names, picked.styled(), file_name)),
         }
-    if several or any(map(sweeping.kept, (fingerprint, used))):
-        further["Which settings matter"] = lambda: settings_part.show(picked, choice.measure, used, file_name)
+        further["Which settings matter"] = lambda: settings_part.show(of, choice.measure, file_name)
     if over:
         further["Over several data sets"] = lambda: (
             settings_part.across(lines, choice.measure) if len(lines) else st.caption(NO_LINES)

@@ -6,9 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, format, forms, fragments, settings, sweeping, tables, tasks
-from pages.shared.results import trials
 from pages.shared.workspaces import workspace
-from pages.train import controls, trying
+from pages.train import controls, trials, trying
 from xmlcore import experiment, store
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.experiment.engine.sweeps import test_measures
@@ -47,7 +46,7 @@ def show(ready) -> None:
 
 
 def _show(records, fingerprint, file_name):
-    record = trials.choose(fingerprint, records, "tried")
+    record = trials.choose(fingerprint, records)
     before = _progress(record)
     if before:
         fragments.redraw_once(lambda: _progress(record) != before)
@@ -181,7 +180,7 @@ def _show_tables(found, file_name, key):
     table, varied, params = found.table, found.varied, found.task.params
     if table.empty:
         return
-    trials.draw(found, f"{file_name}-settings-{key[:6]}", "train.tried")
+    trials.draw(found, f"{file_name}-settings-{key[:6]}")
     of_lines = [found.settings[setting] for setting in table["setting"]]  # a column of numbers has no None
     values = {
         name: [settings.words(params["model"], {name: one[name]}).split(" = ", 1)[-1] for one in of_lines]

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.shared.results import trials
-from pages.train import tried, trying
-from tests.pages.making import fields_of, figure, numbers, titles, train, use, word_data, written
+from pages.train import trials, tried, trying
+from tests.pages.making import fields_of, figure, numbers, titles, train, use, word_data
 from tests.pages.small import small_data
 from xmlcore import datasets, experiment, store
 
@@ -173,7 +172,7 @@ def test_trials_of_any_model_and_empty_settings_are_listed(page, model, grid):
     assert table["state"].tolist() == ["done"] * len(task.settings) and not (table[[*grid]] == "nan").any().any()
 
 
-@pytest.mark.sections("Several settings", "Which settings matter")
+@pytest.mark.sections("Several settings")
 def test_settings_have_the_names_of_what_was_trained(page):
     task = sweep("OneVsRest", normalize=["l2", "standardize"], C=[0.001, 0.1, 3.0])
     keep(task, page)
@@ -185,10 +184,6 @@ def test_settings_have_the_names_of_what_was_trained(page):
     assert sorted(zip(shown["normalize"], shown["C"].astype(float), shown["mean"])) == wanted
     axes = [numbers(trace["x"]) for trace in figure(page, "P@1 on the rows held out")["data"]]
     assert any({"rows of length 1", "standard…columns"} == {*values} for values in axes), "in the words of the form"
-    lines = figure(page.go("compare"), "P@1 of OneVsRest by settings")["data"][0]["dimensions"]
-    places = next(axis for axis in lines if "rows of length 1" in axis.get("ticktext", ()))
-    scaled = [places["ticktext"][place] == "rows of length 1" for place in places["values"]]
-    assert sorted(zip(scaled, lines[-1]["values"])) == sorted((name == "rows of length 1", v) for name, _, v in wanted)
 
 
 @pytest.mark.sections("Several settings")
@@ -228,7 +223,7 @@ def test_a_sweep_that_was_interrupted_is_resumed(page):
     assert len(store.entries("trials")) == 3
 
 
-@pytest.mark.sections("Several settings", "Which settings matter")
+@pytest.mark.sections("Several settings")
 def test_trials_are_at_hand_where_data_have_no_result(ready):
     train(ready, "OneVsRest", small_data("words"))
     train(ready, "OneVsRest", small_data("words"), C=3.0)
@@ -236,27 +231,19 @@ def test_trials_are_at_hand_where_data_have_no_result(ready):
     use(ready, data)
     assert not titles(ready.go("train"))
     keep(sweep("OneVsRest", C=[0.1, 1.0]), ready)
-    assert "the best of 2 settings" in ready.run().text()
-    said = ready.go("compare").text()
-    assert "three lines" not in said and " of 2 settings of OneVsRest is " in said
+    said = ready.run().text()
+    assert "the best of 2 settings" in said and " of 2 settings of OneVsRest is " in said
     assert re.search(r"Other rows held out might move the best by ±\d+\.\d points", said)
 
 
-@pytest.mark.sections("Which settings matter")
-def test_compare_says_which_settings_matter_without_a_result(ready):
+@pytest.mark.sections("Several settings")
+def test_a_sweep_says_which_settings_matter(ready):
     train(ready, "OneVsRest", word_data())
     task = sweep("OneVsRest", C=[0.001, 1.0, 10.0, 100.0], weight_threshold=[0.0, 0.01])
-    listed(task, ready)
-    runs = written(ready)["runs"]
-    assert "No training of this sweep" in ready.go("compare").text()
-    experiment.keep(task)
-    for kept in (runs, []):
-        with fields_of(ready) as fields:
-            fields["runs"] = kept
-        page = ready.run()
-        axes = [axis["title"]["text"] for name, axis in figure(page, "P@1 on the rows held out")["layout"].items() if
-                name.startswith("xaxis")]  # fmt: skip
-        assert axes[0].endswith("<br>all differences") and "no difference" in axes[1]
+    keep(task, ready)
+    layout = figure(ready.go("train"), "P@1 on the rows held out")["layout"]
+    axes = [axis["title"]["text"] for name, axis in layout.items() if name.startswith("xaxis")]
+    assert axes[0].endswith("<br>all differences") and "no difference" in axes[1]
 
 
 @pytest.mark.sections("More data")

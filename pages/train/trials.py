@@ -59,15 +59,15 @@ class Tried:
         return [settings.chosen_words(model, one, of.size, short) if one else "" for one, of in zip(told, kept)]
 
 
-def choose(fingerprint: str, records: list, place: str):
-    """Return the record of the sweep that is shown; the choice is the same on all pages."""
+def choose(fingerprint: str, records: list) -> dict:
+    """Return the record of the sweep that is shown."""
     by_key = {record["key"]: record for record in records}
     wanted = workspace.get("widgets").get(f"tried {fingerprint}")
     key = wanted if wanted in [*by_key] else records[0]["key"]
     if len(records) > 1:
         titles = {record["key"]: _title(record) for record in records}
         take = functools.partial(workspace.remember, f"tried {fingerprint}")
-        fields.pick("Trials shown", titles, f"{place}.shown", key, take)
+        fields.pick("Trials shown", titles, "tried.shown", key, take)
     else:
         st.caption(format.plain(_title(by_key[key])))
     return by_key[key]
@@ -132,7 +132,7 @@ def influences(tried: Tried) -> Influences:
     return Influences(values.min(), values.max(), effects, together, margin(tried.result))
 
 
-def draw(tried: Tried, name: str, place: str) -> None:
+def draw(tried: Tried, name: str) -> None:
     """Say how much settings matter and draw the measure against each; nothing before a training is done."""
     if not tried.trials["value"].notna().any():
         return
@@ -151,7 +151,7 @@ def draw(tried: Tried, name: str, place: str) -> None:
         "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
         "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
         "the same rows. A setting without effect here may have one if the model chooses others on all rows.",
-        key=f"wide.{place}",
+        key="wide.train.tried",
     )
 
 
