@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.predict import asked, listed
-from pages.shared import fields, format
+from pages.shared import addresses, fields, format
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
 from xmlcore import explain
@@ -149,6 +149,8 @@ def _labels(prediction, explained) -> None:
     if ranked.size < prediction.k:
         st.caption(f"The model ranks {ranked.size:,} of the {prediction.k:,} labels asked for, and no others.")
     _say_further(prediction)
+    if prediction.question.row is not None:
+        addresses.link("Explain", "What if its features were others", section="What if")
 
 
 def _say_further(prediction) -> None:

@@ -1,6 +1,5 @@
-"""The row that is predicted: a test row, a text, typed features or a row of a file (see ``many``); and it changed."""
+"""The row that is predicted: a test row, a text, typed features or a row of a file (see ``many``)."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +9,9 @@ import streamlit as st
 
 from pages.shared import fields, format, selectors
 from pages.shared.results import results
-from pages.shared.rows import explaining, row_editor
+from pages.shared.rows import row_editor
 from pages.shared.view import look, now
 from pages.shared.workspaces import dataset_list, workspace
-from xmlcore import explain
 
 ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
 MISSING = {TEXT: "a text (Ctrl+Enter)", FEATURES: "a feature"}
@@ -133,47 +131,3 @@ def _features(predictor) -> Question | None:
     st.session_state[EDITED] = predictor.key, edits
     editor.remembered(edits)
     return Question(x, "these features", TYPED_FEATURES) if x.nnz else None
-
-
-def changed(prediction, label: int | None) -> None:
-    """Show an editor of the row or the text, and the labels before and after; ``label`` is the one explained."""
-    if prediction is None or prediction.problem or prediction.question.file == TYPED_FEATURES:
-        st.caption("Change words or features of what is predicted above, and see which labels come and go.")
-        return
-    st.header("The row, changed")
-    predictor = prediction.predictor
-    left, right = st.columns(2, gap="large")
-    with left:
-        after = (_changed_row if prediction.question.text is None else _changed_text)(prediction, label)
-    with right:
-        if after is not None:
-            changes = row_editor.changes(predictor.packed, prediction.x, after)
-            st.markdown(f"Changed: {format.listed(changes)}." if changes else "The model sees no change.")
-            about = predictor.packed, predictor.model, prediction.x, after, prediction.k
-            row_editor.show_moved(*about, "predict.before after")
-
-
-def _changed_row(prediction, label):
-    predictor = prediction.predictor
-    of = (predictor.key, prediction.question.file)
-    editor = row_editor.Editor("predict.changed", predictor.packed, prediction.x, of)
-    editor.add()
-    after = editor.show()
-    return after if row_editor.changes(predictor.packed, prediction.x, after) else None
-
-
-def _changed_text(prediction, label):
-    """Show the text to be changed, and with its words marked; return its features, or None if it is the same."""
-    predictor = prediction.predictor
-    text = prediction.question.text.replace("\r\n", "\n").replace("\r", "\n")  # as a browser returns it
-    most = max(LONGEST_TEXT, len(text))
-    key = f"predict.changed text {hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
-    typed = st.text_area("Change words here", value=text, key=key, height=220, max_chars=most)
-    undo = {"on_click": st.session_state.update, "args": ({key: text},), "disabled": typed == text}
-    st.button("Undo changes", key="predict.changed.undo", **undo)
-    after = None if typed == text else vector(predictor, typed)
-    if after is not None and label is not None and explaining.marks_words(typed, predictor.kind):
-        frame = explaining.named(explain.contributions(predictor.model, after, label), predictor.packed, predictor.kind)
-        about = predictor.packed.vectorizer, frame, prediction.name(label), predictor.kind
-        explaining.show_text(typed, *about, "Changed text")
-    return after

@@ -1,7 +1,7 @@
 """Predict: which labels does a model give a row or a text, and why?
 
 Files beside this one: ``predictor`` (the model that predicts, also as a file), ``asked`` (the row or text that is
-predicted, and changed), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
+predicted), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
 ``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike).
 """
 
@@ -32,7 +32,6 @@ def draw(ready) -> None:
         answer.show(prediction, label)
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: answer.bars(prediction, label),
-        "What if": lambda: asked.changed(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction),
         "Save the model": lambda: predictor.take(chosen, ready.name or None, question),
         "Open a model": predictor.open_model,
