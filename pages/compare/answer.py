@@ -41,10 +41,10 @@ def sentence(lines, choice, compared) -> None:
     among = format.count(len(told), f"ticked {noun}" if compared.ticked else noun)
     text = found.text(choice.measure, among, "**{}**", format.plain)
     help = run_names.footnote([*found.names, found.second]) or None
-    st.markdown(f"On **{format.plain(told['dataset'].iloc[0])}**, {text}", help=help)
+    st.markdown(f"On {format.bold(told['dataset'].iloc[0])}, {text}", help=help)
     used = workspace.get("known").get(choice.used)
     if used is not None and choice.used not in {*lines["fingerprint"]}:
-        st.caption(f"Results on other data: none in the table is on **{format.plain(used['name'])}**, which is in use.")
+        st.caption(f"Results on other data: none in the table is on {format.bold(used['name'])}, which is in use.")
 
 
 def _tests(lines, choice, compared):

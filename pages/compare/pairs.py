@@ -28,7 +28,7 @@ def show(keys, names, choice, file_name) -> None:
         b = fields.choice("Second", others, f"compare.pair.b {of}", width=440)
     frame = of_runs.named(of_runs.tests([a, *(key for key in keys if key != a)], of_runs.tested(choice)), names)
     tested = frame[frame["run"] == names[b]]
-    st.markdown(_difference(tested.iloc[0], *(f"**{format.plain(names[key])}**" for key in (a, b))))
+    st.markdown(_difference(tested.iloc[0], *(format.bold(names[key]) for key in (a, b))))
     st.caption(
         f"Intervals are by drawing the test rows again {metrics.RESAMPLES:,} times (bootstrap). "
         f"{side_by_side.how_tested(frame)} *Lines and columns* adds measures."
@@ -133,7 +133,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
     first, second, one, two = names[a], names[b], *heads
     better = int((frame["difference"] < 0).sum())
     st.markdown(
-        f"**{format.plain(first)}** finds more right labels in **{better:,}** test rows, **{format.plain(second)}** in "
+        f"{format.bold(first)} finds more right labels in **{better:,}** test rows, {format.bold(second)} in "
         f"**{len(frame) - better:,}**, of {data.n_test:,}."
     )
     if frame.empty:
@@ -177,7 +177,7 @@ def _one_row(data, runs, row, k) -> None:
     row_text.show(data, "test", row)
     for number, (column, (title, run)) in enumerate(zip(st.columns(2, gap="medium"), runs.items())):
         with column:
-            st.markdown(f"**{format.plain(title)}**")
+            st.markdown(format.bold(title))
             predictions.show(data, run, row, k, key=f"compare.row.{number}")
     features = tables.features(data, data.X_test, row)
     if not features.empty:

@@ -81,6 +81,6 @@ def _sentence(frame, measure) -> str:
         test, p = "Friedman", metrics.friedman(frame).p_value
     significant = "significant" if p < metrics.SURE else "not significant"
     return (
-        f"**{format.plain(means.index[0])}** has the best mean rank in {measure} over {len(frame)} data sets, "
+        f"{format.bold(means.index[0])} has the best mean rank in {measure} over {len(frame)} data sets, "
         f"{means.iloc[0]:.2f}: {significant} ({test}'s test, {format.p_value(p)})."
     )

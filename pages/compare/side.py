@@ -129,7 +129,7 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
     if sentences:
         st.caption(" ".join(sentences))
     for key, reason in unreadable.items():
-        st.warning(f"**{format.plain(names[key])}** is left out, because it cannot be read: {format.plain(reason)}.")
+        st.warning(f"{format.bold(names[key])} is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.popover("Details", type="tertiary", icon=":material/info:"):
             listed = {record["key"] for record in results.kept("runs", wanted["fingerprint"].iloc[0])}  # none archived

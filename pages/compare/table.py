@@ -212,5 +212,5 @@ def published(choice) -> None:
         "source": tables.text("Source", 200),
     }
     with st.expander(f"Published: {format.count(len(frame), 'method')}, not run here", icon=":material/menu_book:"):
-        st.caption(f"Printed for the rows and the split of **{format.plain(used.name)}**, by their sizes; in percent.")
+        st.caption(f"Printed for the rows and the split of {format.bold(used.name)}, by their sizes; in percent.")
         tables.show(frame, "compare.published", columns, first=tuple(columns), most=320)

@@ -43,7 +43,7 @@ class DataAnswer(NamedTuple):
         tail = f"{format.count(self.tail, 'label')} ({format.percent(self.tail / self.labels)})" if self.tail else ""
         about = f" with a tail of {tail} with at most {format.count(self.most, 'training row')} each" if tail else ""
         unseen = f"; never seen in training: {format.count(self.unseen, 'label')}" if self.unseen else ""
-        return f"**{format.plain(self.name)}**: {', '.join(sizes)}{about}{unseen}."
+        return f"{format.bold(self.name)}: {', '.join(sizes)}{about}{unseen}."
 
 
 def of(data, name: str) -> DataAnswer:

@@ -39,7 +39,7 @@ class LabelAnswer(NamedTuple):
         named = {"most for it": self.raises, "most against it": self.lowers}
         why = [f"{how} **{format.listed([*map(format.plain, names)])}**" for how, names in named.items() if names]
         return (
-            f"**{format.plain(self.title)}** ranks **{format.plain(self.label)}** {place} for {self.row}, "
+            f"{format.bold(self.title)} ranks {format.bold(self.label)} {place} for {self.row}, "
             f"{'rightly' if self.is_true == (self.place is not None) else 'wrongly'} ({self.score})"
             f"{''.join(f'; {part}' for part in why)}."
         )
@@ -66,7 +66,7 @@ def _meanings(frame):
         st.markdown("A *term* is a feature whose value counts how often it occurs, such as a word.")
         for name in frame["name"]:
             if name in MEANINGS:
-                st.markdown(f"**{format.plain(name)}**: {format.plain(MEANINGS[name])}")
+                st.markdown(f"{format.bold(name)}: {format.plain(MEANINGS[name])}")
 
 
 def text(view) -> str | None:

@@ -52,11 +52,11 @@ def _fewest(view) -> None:
         return
     k = 1 if place == 1 else view.k
     found, title = explained("counterfactual", view.key, view.row, view.label, k), format.plain(view.title)
-    label = f"**{format.plain(view.name)}** {'first' if k == 1 else f'among its first {k}'}"
+    label = f"{format.bold(view.name)} {'first' if k == 1 else f'among its first {k}'}"
     if found is None or len(found) > row_editor.MOST_EDITS:
         st.markdown(f"No few features decide alone: {title} ranks {label} without them, too.")
         return
-    names = [f"**{format.plain(view.data.feature_name(j))}**" for j in found]
+    names = [format.bold(view.data.feature_name(j)) for j in found]
     if len(names) > MOST_NAMED:
         names = [*names[: MOST_NAMED - 1], f"{len(names) - MOST_NAMED + 1:,} more features"]
     about = "As few features as were found among those that contribute most; another set may be smaller."

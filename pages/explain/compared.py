@@ -62,7 +62,7 @@ def another_label(view) -> None:
         figure,
         found,
         f"{view.file}-label{view.label}-not-{other}",
-        f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. " + reading,
+        f"To the right: for {format.bold(names[0])}. To the left: for {format.bold(names[1])}. " + reading,
         counted="features",
         key="explain.contrast",
     )
@@ -140,6 +140,6 @@ def _bars(view, whose, contributions, attrs, ends, place):
         ends=ends,
         start=explaining.start(attrs),
     )
-    caption = f"Contributions to **{format.plain(view.name)}**. {explaining.adds_up(attrs)}"
+    caption = f"Contributions to {format.bold(view.name)}. {explaining.adds_up(attrs)}"
     name, key = f"{view.file}-label{view.label}-model{place}", f"explain.two.{place}"
     charts.show_figure(figure, contributions, name, caption, counted="features", key=key)

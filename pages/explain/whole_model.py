@@ -20,7 +20,7 @@ def of_a_label(view) -> None:
     learned = _importance(view.key, label)
     name = view.data.label_name(label)
     if not learned.frame["mean_abs"].any():
-        st.caption(f"No feature of rows with **{format.plain(name)}** contributes to it.")
+        st.caption(f"No feature of rows with {format.bold(name)} contributes to it.")
         return
     frame = explaining.named(learned.frame, view.data, view.kind)
     rows = format.showing(learned.n_rows, learned.n_having, f"{learned.part} row")
@@ -28,7 +28,7 @@ def of_a_label(view) -> None:
         figures.importance_bars(frame, unit=view.unit, title=f"Features of {explaining.in_title(name)}"),
         frame,
         f"{view.files}-label{label}-importance",
-        f"Contributions to **{format.plain(name)}** over rows that have it ({rows}): {BARS}",
+        f"Contributions to {format.bold(name)} over rows that have it ({rows}): {BARS}",
         counted="features",
         key="explain.label.importance",
     )

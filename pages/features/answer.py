@@ -38,8 +38,8 @@ def sentence(view, label) -> str:
     table, score = view.features_of(label), f"the score of {view.selection.title}"
     if view.weighted:
         table, score = table[table["weighted_score"] > 0], f"{score} × share of the label’s rows"
-    whose = "all labels together" if view.selection.shared else f"**{format.plain(view.data.label_name(label))}**"
-    first = [f"**{format.plain(feature)}**" for feature in table["name"].head(3)]
+    whose = "all labels together" if view.selection.shared else format.bold(view.data.label_name(label))
+    first = [format.bold(feature) for feature in table["name"].head(3)]
     if not first:
         return f"None of the features kept for {whose} occurs in its rows."
     matter = "matters" if len(first) == 1 else "matter"
@@ -91,7 +91,7 @@ def bars(view, label) -> None:
         drawn, unit = weighted_scores(table), "Score × share of the label’s rows"
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
     by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
-    whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
+    whose = "all labels together" if selection.shared else format.bold(name)
     title = "Features of all labels" if selection.shared else f"Features of {explaining.in_title(name)}"
     lines = " Lines show two standard errors on either side, for this trained network."
     named = f"-{format.file_name(name)}" if view.data.label_names is not None else ""
@@ -134,7 +134,7 @@ def label_table(view, label) -> None:
     first = (*first, "name", "with_label", "without_label", *([] if view.selection.shared else ["n_labels"]))
     config = {column: titles[column] for column in (*first, *more, "feature") if column in shown}
     tables.show(shown[[*config]], "features.table", config, first=first, most=290)
-    st.caption(f"{format.count(len(shown), 'feature')} that **{format.plain(view.data.label_name(label))}** keeps.")
+    st.caption(f"{format.count(len(shown), 'feature')} that {format.bold(view.data.label_name(label))} keeps.")
 
 
 def choose_order(view) -> bool:

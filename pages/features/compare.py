@@ -222,7 +222,7 @@ def best_here(lines, best) -> BestHere | None:
 
 
 def sentence(best: BestHere) -> str:
-    return f"Best here: {format.listed([f'**{format.plain(method)}**' for method in best.methods])} ({best.value})."
+    return f"Best here: {format.listed([format.bold(method) for method in best.methods])} ({best.value})."
 
 
 def _curve(view, comparison, measure):

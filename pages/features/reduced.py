@@ -71,7 +71,7 @@ def _compare(view, result):
     first, sizes = table.set_index("measure").reindex(["P@1"]).iloc[0], result.numbers["model_bytes"]
     times = format.significant(sizes["selected"] / max(1, sizes["all"]), 2)
     st.markdown(
-        f"On the selected features **{format.plain(result.model)}** has P@1 = **{first['selected']:.2f}\u00a0%**, on "
+        f"On the selected features {format.bold(result.model)} has P@1 = **{first['selected']:.2f}\u00a0%**, on "
         f"all {first['all']:.2f}\u00a0%; its model is **{times} times** as "
         "large."
     )

@@ -158,7 +158,7 @@ def _sweep(record):
     except (store.StoreError, ValueError, TypeError):  # its data set is gone, or a setting no longer exists
         return
     with st.container(key=f"interrupted-{record['key']}", border=True, gap="small"):
-        st.markdown(f"**{format.plain(sweeping.name(record))}**")
+        st.markdown(format.bold(sweeping.name(record)))
         st.caption(f"Interrupted: {plan.done:,} of {plan.total:,} trainings are done and kept.")
         with st.container(horizontal=True):
             actions.button("Resume", key=f"jobs.resume.{record['key']}", on_click=sweeping.start, args=(task,))

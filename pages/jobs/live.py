@@ -99,7 +99,7 @@ def _opens(record) -> str:
 
 def _sweep(record, trainings, line):
     with st.container(key=f"sweep-{record['key']}", border=True, gap="small"):
-        st.markdown(f"**{format.plain(sweeping.name(record))}**")
+        st.markdown(format.bold(sweeping.name(record)))
         sweeping.show_progress(record, sweeping.time_left)
         fragments.live(lambda place: place.caption(format.plain(_sweep_state(record))))
         sweeping.buttons(record, "jobs")
@@ -146,7 +146,7 @@ def _pause(paused, job_id=None):
 
 def _running(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
-        st.markdown(f"**{format.plain(jobs.title(job, record))}**")
+        st.markdown(format.bold(jobs.title(job, record)))
         fragments.live(lambda place: place.progress(job.fraction, text=format.plain(jobs.doing(job))))
         fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
         with st.container(horizontal=True):
@@ -182,7 +182,7 @@ def _expected(job) -> list:
 
 def _waiting(job, record, place, count):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
-        st.markdown(f"**{format.plain(jobs.title(job, record))}**")
+        st.markdown(format.bold(jobs.title(job, record)))
         fragments.live(lambda place: place.caption(format.plain(", ".join([jobs.waiting(job), *_expected(job)]))))
         if job.plan.after:
             fragments.live(lambda place: place.progress(job.fraction))

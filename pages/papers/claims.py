@@ -58,7 +58,7 @@ def detail(ready, claim) -> None:
     st.header(format.plain(f"{claim.title}: {claim.verdict}"))
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown(f"**{format.plain(claim.says)}** {format.plain(claim.reason)}")
+        st.markdown(f"{format.bold(claim.says)} {format.plain(claim.reason)}")
         st.caption(f"Evidence: {format.plain(claim.evidence.partition('#')[0])}")
         _values(claim)
     with right:

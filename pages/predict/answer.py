@@ -71,7 +71,7 @@ def say(predictor, question, way: str) -> Prediction | None:
     """Say which label comes first and which are predicted, and return the prediction; None while nothing is asked."""
     if question is None:
         if way in asked.MISSING:
-            st.markdown(f"**{format.plain(predictor.title)}** predicts once there is {asked.MISSING[way]}.")
+            st.markdown(f"{format.bold(predictor.title)} predicts once there is {asked.MISSING[way]}.")
         return None
     prediction = Prediction(predictor, question, asked.count(predictor))
     if prediction.problem:

@@ -44,9 +44,9 @@ def sentence(name: str, comparison) -> str:
     if not comparison.compared:
         return comparison.left_out
     if comparison.measurements is None:
-        return f"How well do models predict **{format.plain(name)}** under noise? Measure it to see."
+        return f"How well do models predict {format.bold(name)} under noise? Measure it to see."
     settings, answer = comparison.measurements.settings, facts(comparison.measurements)
-    who, rows = f"**{format.plain(answer.result)}**", format.count(answer.rows, "test row")
+    who, rows = format.bold(answer.result), format.count(answer.rows, "test row")
     if comparison.measurements.certified:
         return (
             f"No change of length {answer.level:g} or less alters the first label of {who} for "

@@ -58,7 +58,7 @@ class NoiseSettings:
         if not runs:
             return "Choose at least one result to see how it holds up under noise."
         compared = self.alike(runs)
-        others = [f"**{format.plain(titles[r['key']])}**" for r in runs if r not in compared]
+        others = [format.bold(titles[r["key"]]) for r in runs if r not in compared]
         if not others or self.changes_rows and not self.labelled:
             return ""
         why = f"no gradient; let the attack be computed on {GRADIENTS['tree']}"
@@ -121,7 +121,7 @@ def notes(ready, comparison, settings) -> tuple[str, ...]:
     dropping = [r for r in comparison.compared if experiment.MODELS[r["model"]].cls.NEGATIVE_AS_ZERO]
     milder = ""
     if dropping and KINDS[settings.kind].makes_negative:
-        names = format.listed([f"**{format.plain(ready.titles[r['key']])}**" for r in dropping])
+        names = format.listed([format.bold(ready.titles[r["key"]]) for r in dropping])
         milder = f"Values that the noise makes negative count as 0 for {names}."
     return comparison.waiting, comparison.left_out if comparison.compared else "", milder
 

@@ -126,7 +126,7 @@ def measure(ready, runs, settings) -> MeasuredRuns:
     if not found and (before := choices.at_other_levels(compared, settings)):
         drawn = before
         found = tasks.kept({names[r["key"]]: drawn.task(r) for r in compared})
-    missing = [f"**{format.plain(name)}**" for name in wanted if name not in found]
+    missing = [format.bold(name) for name in wanted if name not in found]
     waiting = "" if drawn is settings else "These levels are not measured together yet, so earlier ones are shown. "
     if found and (len(missing) > 1 or missing and waiting):  # one alone is named by its button
         waiting += f"Not measured: {format.listed(missing)}."

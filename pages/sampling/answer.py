@@ -102,7 +102,7 @@ def _of_own_q(view, study, column) -> float:
 
 
 def sentence(view, title) -> None:
-    name, title = f"**{format.plain(view.name)}**", f"**{format.plain(title)}**"
+    name, title = format.bold(view.name), format.bold(title)
     others = view.model.n_pairs_ / max(1, view.n_copies)
     learned = f"{format.count(view.n_copies, 'sampled row')}, each against {format.significant(others)} other labels"
     right = f"**{format.percent(view.p_at_1)}** of the {format.count(view.data.n_test, 'test row')}"
@@ -238,7 +238,7 @@ def weights(view) -> None:
         table,
         f"{view.files}-weights",
         "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences between "
-        f"labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
+        f"labels in training, so bars can be compared; the largest is {format.bold(top['name'])} "
         f"({format.signed(top['value'])}).",
         key="sampling.weights",
     )

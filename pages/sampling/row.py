@@ -53,7 +53,7 @@ def winner(data, ranking, i) -> Winner:
 def sentence(winner: Winner) -> str:
     text = (
         f"Of {format.count(winner.n_candidates, 'candidate')} for {format.plain(winner.row)}, "
-        f"**{format.plain(winner.label)}** has the largest f: {'a' if winner.is_true else 'not a'} true label."
+        f"{format.bold(winner.label)} has the largest f: {'a' if winner.is_true else 'not a'} true label."
     )
     missed = f"{winner.n_missed} of {format.count(winner.n_true, 'true label')}"
     return f"{text} Missing among the candidates: **{missed}**." if winner.n_missed else text

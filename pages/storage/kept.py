@@ -229,7 +229,7 @@ def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
 def _named(some, titles) -> str:
     if len(some) > 3:
         return f"**{len(some):,} lines**, {format.size(sum(artifact.bytes for artifact in some))}"
-    return format.listed([f"**{format.plain(titles[one.key])}** ({format.size(one.bytes)})" for one in some])
+    return format.listed([f"{format.bold(titles[one.key])} ({format.size(one.bytes)})" for one in some])
 
 
 def _delete(goes, inventory, title):

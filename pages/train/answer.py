@@ -18,7 +18,7 @@ COST, WORK = "training s", "training processor s"
 
 def sentence(ready) -> None:
     """Say how well the run shown predicts; without one, that none has been trained."""
-    data, name = ready.data, f"**{format.plain(ready.name)}**"
+    data, name = ready.data, format.bold(ready.name)
     if not ready.records:
         st.markdown(
             f"No model has been trained on {name} in this workspace yet: "
@@ -26,7 +26,7 @@ def sentence(ready) -> None:
         )
     elif ready.run is not None and ready.labelled:
         st.markdown(
-            f"On {name}, **{format.plain(ready.title)}** ranks a true label first for "
+            f"On {name}, {format.bold(ready.title)} ranks a true label first for "
             f"**{format.percent(value(ready.run.measures, 'P@k', 1))}** of the "
             f"{format.count(data.n_test, 'test row')} (P@1).",
             help=run_names.footnote([ready.title]) or None,

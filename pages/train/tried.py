@@ -88,7 +88,7 @@ def _say_progress(record, task, plan, state):
         st.caption(f"No training runs now. {format.plain(waits)}: see the Jobs page.")
     if so_far := task.best_so_far(plan):
         words, value = settings.words(task.params["model"], task.settings[so_far[0]]), hundredths(so_far[1])
-        st.markdown(f"Best so far: **{format.plain(words)}** with {task.params['measure']} = **{value}\u00a0%**.")
+        st.markdown(f"Best so far: {format.bold(words)} with {task.params['measure']} = **{value}\u00a0%**.")
 
 
 def best(result) -> Best:
@@ -115,7 +115,7 @@ def sentence(result, best: Best) -> str:
     equal = f" (with {format.count(best.n_equal, 'equal one')})" if best.n_equal else ""
     beside = "" if best.default is None else f"; the default has {hundredths(best.default)}\u00a0%"
     return (
-        f"**{format.plain(settings.words(result.model, best.setting))}**{equal} is the best of "
+        f"{format.bold(settings.words(result.model, best.setting))}{equal} is the best of "
         f"{format.count(len(result.settings), 'setting')} of {format.plain(result.model)}: {result.measure} = "
         f"**{hundredths(best.value)}\u00a0%** on {format.count(result.n_held_out, 'held-out training row')}{beside}"
         f"{' (not significant)' if best.by_chance else ''}."

@@ -41,7 +41,7 @@ def show() -> None:
 
 def _about(entry):
     row, label, collection = map(format.plain, (entry.row, entry.label, entry.collection))
-    st.markdown(f"**{format.plain(entry.name)}**, from the {collection}. A row is {row}; a label is {label}.")
+    st.markdown(f"{format.bold(entry.name)}, from the {collection}. A row is {row}; a label is {label}.")
     split = f"{entry.n_test:,} of them test rows" if entry.n_test else "20\u00a0% of them drawn at random as test rows"
     features, labels = format.count(entry.n_features, "feature"), format.count(entry.n_labels, "label")
     memory = entry.memory()
