@@ -14,14 +14,6 @@ def button(label: str, **settings) -> bool:
     return st.button(label, **settings | refusal())
 
 
-def confirm(label: str, key: str, take, args: tuple, *, no: str, no_key: str) -> None:
-    """Show the buttons of a dialog that asks before something is removed; ``take(*args)`` removes it."""
-    with st.container(horizontal=True):
-        yes = button(label, type="primary", key=key, on_click=take, args=args)
-        if st.button(no, key=no_key) or yes:
-            st.rerun()  # nothing else closes a dialog of Streamlit
-
-
 def refused() -> bool:
     """Return whether this session is read-only; if so, a sentence says why a form is not shown."""
     if workspace.read_only():

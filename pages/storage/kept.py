@@ -16,7 +16,7 @@ from pages.storage import owned
 from xmlcore import experiment, figures, store
 from xmlcore.store.limit import BOUND_VARIABLE
 
-LISTED = 8  # titles that the question before a deletion lists
+LISTED = 8  # titles of what goes with a deletion that are named
 REMOVALS = 3  # lines on what was removed to make room
 
 
@@ -100,11 +100,28 @@ def _table(lines, own, inventory, fields):
             args=(owned.spread(chosen, inventory, fields["sweeps"]), by, not pinned),
             help="A pinned result, and all that it was made from, is not removed to make room.",
         )
-        if actions.button("Delete …", key="storage.delete", icon=":material/delete:"):
-            members = with_trials(chosen, inventory, fields["sweeps"])
-            goes = with_dependents(members, own, inventory)
-            titles = owned.full_titles(lines + goes, fields)
-            ask(chosen, goes, len(goes) - len(members), titles, inventory)
+        members = with_trials(chosen, inventory, fields["sweeps"])
+        goes = with_dependents(members, own, inventory)
+        names = owned.full_titles(lines + goes, fields)
+        needed, also = room.needed(), [names[artifact.key] for artifact in goes[len(members) :]]
+        title = names[chosen[0].key] + (f" and {len(members) - 1:,} more" if len(members) > 1 else "")
+        title += f", with {format.count(len(also), 'result')} of it" if also else ""
+        total, minutes = format.size(sum(artifact.bytes for artifact in goes)), f"{room.UNDO_SECONDS / 60:.0f}"
+        actions.button(
+            "Delete",
+            key="storage.delete",
+            icon=":material/delete:",
+            on_click=_delete,
+            args=(goes, inventory, title),
+            disabled=any(artifact.key in needed for artifact in goes),
+            help=f"{total}, less results of other workspaces; not while a job needs it. *Undo* brings it back for "
+            f"{minutes} minutes.",
+        )
+    if also:
+        named = format.listed([*also[:LISTED], *([f"{len(also) - LISTED:,} more"] if len(also) > LISTED else [])])
+        st.caption(f"With it goes what was computed from it: {format.plain(named)}.")
+    if uploads := [names[artifact.key] for artifact in goes if not inventory.can_be_made_again(artifact)]:
+        st.warning(f"{format.plain(format.listed(uploads))} cannot be made again here: keep your files.")
 
 
 def _pin(chosen, by, pin):
@@ -201,35 +218,6 @@ def _of_nobody(goes: list, inventory, still: set[str]) -> dict:
             gone[artifact.name] = artifact
             line += inventory.computed_from(artifact.key)
     return gone
-
-
-@st.dialog("Delete")
-def ask(chosen: list, goes: list, n_also: int, titles: dict, inventory) -> None:
-    """Say what is deleted and what goes with it, and ask; the last ``n_also`` of ``goes`` were computed from others."""
-    needed = room.needed()
-    if any(artifact.key in needed for artifact in goes):
-        st.markdown("A job that waits or runs needs some of this. Stop it first: the sidebar lists it.")
-        return
-    st.markdown(f"Delete {_named(chosen, titles)}?")
-    if n_also:
-        st.markdown(f"With it: **{format.count(n_also, 'result')} computed from this**.")
-        st.markdown("\n".join(f"- {format.plain(titles[artifact.key])}" for artifact in goes[-n_also:][:LISTED]))
-        if n_also > LISTED:
-            st.caption(f"{format.showing(LISTED, n_also, 'result')}.")
-    if uploads := [artifact for artifact in goes if not inventory.can_be_made_again(artifact)]:
-        st.warning(f"{_named(uploads, titles)} cannot be made again here: keep your files.")
-    size, minutes = format.size(sum(artifact.bytes for artifact in goes)), f"{room.UNDO_SECONDS / 60:.0f}"
-    st.caption(f"{size} in all, less results of other workspaces. This can be undone for {minutes} minutes.")
-    more = len(goes) - n_also - 1
-    title = titles[chosen[0].key] + (f" and {more:,} more" if more else "")
-    title += f", with {format.count(n_also, 'result')} of it" if n_also else ""
-    actions.confirm("Delete", "storage.confirm", _delete, (goes, inventory, title), no="Keep", no_key="storage.keep")
-
-
-def _named(some, titles) -> str:
-    if len(some) > 3:
-        return f"**{len(some):,} lines**, {format.size(sum(artifact.bytes for artifact in some))}"
-    return format.listed([f"{format.bold(titles[one.key])} ({format.size(one.bytes)})" for one in some])
 
 
 def _delete(goes, inventory, title):

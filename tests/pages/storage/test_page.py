@@ -26,7 +26,7 @@ def artifact(kind, key):
 def delete_line(page, title):
     """Tick the line with this title alone, and delete it."""
     page.tick(page.at.dataframe[0], table(page).index.tolist().index(title))
-    return page.press("storage.delete").press("storage.confirm")
+    return page.press("storage.delete")
 
 
 def in_session(page, act):
