@@ -103,7 +103,6 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         "lines are 95\u00a0% intervals, of those compared: where other test rows would put them. Processor time adds "
         "up the threads; training time is by the clock. Both include trials of automatic settings. Training memory is "
         "by how much the process grew beyond program and data.",
-        key="compare.frontier",
         of=list(drawn["key"]),
     )
 
@@ -115,6 +114,5 @@ def _differences(keys, names, choice, file_name, compared) -> None:
         of_runs.named(of_runs.drawn_tests(keys, measures), names),
         f"{file_name}-differences",
         OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, measures))),
-        key="compare.differences",
         of=keys,
     )

@@ -67,7 +67,6 @@ def across(lines, measure: str) -> None:
             "critical-difference",
             "Rank 1 is the best model of a data set. A bar joins models whose mean ranks differ by less than the "
             "critical difference: Nemenyi's test does not tell them apart.",
-            key="compare.ranks",
             of=list(lines.drop_duplicates(["fingerprint", "model"])["key"]),
         )
 

@@ -174,7 +174,6 @@ def _measures(keys, names, compared, file_name, further) -> None:
         "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
         "intervals may overlap although the difference is real, because both models are measured on the same rows: "
         "*Is the difference real?* says more. Bold values are significantly best, each measure tested alone.",
-        key="compare.side",
         of=keys,
     )
 
@@ -221,7 +220,6 @@ def _buckets(keys, names, compared, file_name) -> None:
             f"{file_name}-buckets-at-{k}",
             f"{MEANING} Recall is the share of the true labels that are predicted, precision the share of the "
             "predictions that are right.",
-            key="compare.buckets.figure",
             of=keys,
         )
     with right:
@@ -233,6 +231,5 @@ def _buckets(keys, names, compared, file_name) -> None:
             frame,
             f"{file_name}-{format.file_name(title)}-of-buckets-at-{k}",
             answer.OF_DIFFERENCES.format(how=side_by_side.how_tested(frame)),
-            key="compare.buckets.differences",
             of=keys,
         )

@@ -91,7 +91,7 @@ def contributions(view) -> None:
     if not view.contributions["contribution"].any():  # the sentence says so
         return
     file = f"{view.file}-label{view.label}"
-    explaining.show_contributions(view.contributions, view.attrs, view.name, file, "explain.contributions")
+    explaining.show_contributions(view.contributions, view.attrs, view.name, file)
     if view.kind == "score":
         _meanings(view.contributions)
 
@@ -116,7 +116,6 @@ def largest_values(view) -> None:
         "The explanation of Date and Mehar (2025): the features of largest value, whatever model and label are. Of "
         "equal values, those that stand first in the data set.",
         counted="features",
-        key="explain.magnitude",
     )
 
 
@@ -165,4 +164,4 @@ def _figure(view, nodes):
         )
     meta = figure.layout.meta
     caption += f" {format.showing(meta['shown'], meta['total'], 'way')}."
-    charts.show_figure(figure, nodes, f"{view.file}-label{view.label}-path", caption, key="explain.path")
+    charts.show_figure(figure, nodes, f"{view.file}-label{view.label}-path", caption)

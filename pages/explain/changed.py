@@ -107,7 +107,6 @@ def by_noise(view) -> None:
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, or with it. "
                 + explaining.totals(view.attrs, changed.attrs),
-                key="explain.noise",
             )
     with right:
         row_editor.show_moved(view.data, view.scored.model, view.x, noisy, view.k, "explain.noise.labels")

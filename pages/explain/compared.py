@@ -64,7 +64,6 @@ def another_label(view) -> None:
         f"{view.file}-label{view.label}-not-{other}",
         f"To the right: for {format.bold(names[0])}. To the left: for {format.bold(names[1])}. " + reading,
         counted="features",
-        key="explain.contrast",
     )
 
 

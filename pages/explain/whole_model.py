@@ -30,7 +30,6 @@ def of_a_label(view) -> None:
         f"{view.files}-label{label}-importance",
         f"Contributions to {format.bold(name)} over rows that have it ({rows}): {BARS}",
         counted="features",
-        key="explain.label.importance",
     )
 
 
@@ -70,7 +69,6 @@ def _results(view, explained):
                 f"{view.files}-stability",
                 "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
                 f"a share of the mean size of a value. {over}",
-                key="explain.stability",
             )
     importance = explaining.named(explained.importance, view.data, view.kind)
     if not importance["mean_abs"].any():
@@ -81,7 +79,6 @@ def _results(view, explained):
         f"{view.files}-importance",
         f"Contributions to each row’s first label, over {len(explained.rows):,} rows: {BARS}",
         counted="features that occur",
-        key="explain.importance",
     )
 
 
@@ -99,5 +96,4 @@ def _deletion(view, deletion, over: str) -> None:
         f"{view.files}-deletion",
         "Each row’s features are removed, those ranked highest first; the sooner the curve falls, the better the "
         f"ranking names what the model uses. {over}{f' {SHARE}' if is_score else ''}",
-        key="explain.deletion",
     )

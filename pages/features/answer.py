@@ -101,7 +101,6 @@ def bars(view, label) -> None:
         f"{view.files}-label{label}{named}{view.order_file}",
         f"The features of largest score for {whose}, by {format.plain(selection.title)}, whether they raise or lower "
         f"the label’s score.{lines if 'standard_error' in table else ''}",
-        key="features.bars",
         counted="kept features" + (" that rows of the label have" if view.weighted else ""),
     )
 

@@ -160,10 +160,10 @@ def _boxes(view, comparison, measure):
         f"{format.count(comparison.frame['n_features'].min(), 'feature')}. Dotted: all features. Differences smaller "
         "than the spread of the points mean little."
     )
-    _figure(view, comparison, measure, figure, "compared", text, "features.boxes")
+    _figure(view, comparison, measure, figure, "compared", text)
 
 
-def _figure(view, comparison, measure, figure, kind, text, key):
+def _figure(view, comparison, measure, figure, kind, text):
     """Show a figure of a measure of a comparison, and say on how many seeds and rows it was made."""
     frame, seeds = comparison.frame[comparison.frame["measure"] == measure], comparison.frame["seed"].nunique()
     made_on = (
@@ -172,7 +172,7 @@ def _figure(view, comparison, measure, figure, kind, text, key):
     )
     frame = frame.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
     file = f"{view.files}-{kind}-{format.file_name(measure)}-{comparison.n_rows}rows-{seeds}seeds"
-    charts.show_figure(figure, frame, file, f"{text} {made_on}", key=key)
+    charts.show_figure(figure, frame, file, f"{text} {made_on}")
 
 
 def _agreement(view, comparison):
@@ -181,7 +181,7 @@ def _agreement(view, comparison):
         "first box is FALS with itself."
     )
     figure, file = figures.selections_agree(comparison.agreement), f"{view.files}-agreement"
-    charts.show_figure(figure, comparison.agreement, file, text, key="features.agreement")
+    charts.show_figure(figure, comparison.agreement, file, text)
 
 
 def _networks(view, comparison, selections, measure):
@@ -192,7 +192,7 @@ def _networks(view, comparison, selections, measure):
     frame = comparison.frame.join(pd.DataFrame.from_dict(lines, orient="index"), on="method")
     text = "Means over seeds. Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
     figure = figures.networks_compared(frame, measure)
-    charts.show_figure(figure, frame, f"{view.files}-networks", text, key="features.networks")
+    charts.show_figure(figure, frame, f"{view.files}-networks", text)
 
 
 def _significance(view, task, measure):
@@ -210,7 +210,7 @@ def _significance(view, task, measure):
     p = wilcoxon(values)
     text = f"Wilcoxon’s signed-rank test of {measure} over {len(values)} data sets; no line: p < 0.05."
     figure = figures.significance_diagram(*significance_graph(p))
-    charts.show_figure(figure, p.reset_index(), f"{view.files}-significance", text, key="features.significance")
+    charts.show_figure(figure, p.reset_index(), f"{view.files}-significance", text)
 
 
 def best_here(lines, best) -> BestHere | None:
@@ -231,7 +231,7 @@ def _curve(view, comparison, measure):
         "go from the least to the greatest."
     )
     figure = figures.score_against_share(comparison.frame, measure)
-    _figure(view, comparison, measure, figure, "share", text, "features.curve.figure")
+    _figure(view, comparison, measure, figure, "share", text)
     _all_measures(view, comparison, "share")
 
 
@@ -296,7 +296,6 @@ def _show_seeds(view, result):
             f"{'one point' if shared else 'a point per label'}, means over {format.count(len(result.pairs), 'pair')}: "
             "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores over those that "
             f"either seed keeps, where labels keep {LEAST_RANKED} or more.",
-            key="features.stability.boxes",
         )
     with right:
         _cards(table, result)

@@ -51,7 +51,7 @@ def _positive_gradients(view):
         f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and some rows."
     )
     figure = figures.positive_gradients(frame)
-    charts.show_figure(figure, frame, f"{view.files}-positive", text, key="features.positive")
+    charts.show_figure(figure, frame, f"{view.files}-positive", text)
 
 
 def _choose(view):

@@ -94,4 +94,4 @@ def _repeat(ready, claim) -> None:
     if drawn is not None:
         figure, frame = drawn
         file = format.file_name(f"{ready.name}-{claim.paper}-{claim.title}")
-        charts.show_figure(figure, frame, file, f"{claim.says} On {ready.name}.", key="papers.figure")
+        charts.show_figure(figure, frame, file, f"{claim.says} On {ready.name}.")

@@ -136,7 +136,7 @@ def bars(prediction: Prediction | None, label: int | None) -> None:
         st.caption("There are no features, so nothing contributes." if label is not None else "No label to explain.")
         return
     file = f"{prediction.predictor.files}-{prediction.question.file}-label{label}"
-    explaining.show_contributions(frame, frame.attrs, prediction.name(label), file, "predict.contributions")
+    explaining.show_contributions(frame, frame.attrs, prediction.name(label), file)
 
 
 def _labels(prediction, explained) -> None:

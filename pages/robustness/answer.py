@@ -131,7 +131,7 @@ def _curves(measurements, data) -> None:
         tree = f" The attack was computed on {named}, and every model predicted the same attacked rows."
         caption += tree if settings.transferred else " The attack follows the gradient of each model itself."
     with picture:
-        charts.show_figure(figure, mine, f"{measurements.files}-curves", caption, key="robustness.curves")
+        charts.show_figure(figure, mine, f"{measurements.files}-curves", caption)
 
 
 def _choose_curves(measurements, n_labels):

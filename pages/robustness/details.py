@@ -66,7 +66,6 @@ def buckets(measurements, n_labels) -> None:
                 mine[mine["measure"] == measure],
                 f"{measurements.files}-{name}-{runs.index(run) + 1}",
                 caption,
-                key=f"robustness.{name}",
             )
 
 
@@ -89,7 +88,6 @@ def times(ready, compared, measurements) -> None:
         f"Time to predict {max(results.KS)} labels, or k, for a row, not counting the time to make the {of}; bands are "
         f"95\u00a0% intervals over {settings.n_repeats} repeats; bands that overlap show no difference. "
         f"{choices.IN_BLOCKS}",
-        key="robustness.times",
     )
 
 
@@ -166,7 +164,6 @@ def single_rows(ready, compared, settings) -> None:
         f"{format.file_name(ready.name)}-robustness-{settings.kind}-rows-{first}",
         f"For each row, the features of largest absolute value, and two features that are 0 without {of}, as in "
         f"Figure 6 of Date and Mehar (2025){attacked}. Lengths (L2 norms): {lengths}.",
-        key="robustness.noisy",
     )
 
 

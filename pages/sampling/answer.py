@@ -168,7 +168,6 @@ def buckets(view, study, past, names) -> None:
                 frame,
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
                 caption,
-                key=f"sampling.buckets.{measure}",
             )
     _table(view, study)
 
@@ -225,7 +224,6 @@ def class_sizes(view) -> None:
         f"{view.files}-label-sizes",
         f"{view.n_copies:,} copies of {format.count(view.n_examples, 'example')}; {view.examples:g} drawn {drawn} on "
         f"average. {meta['shown']:,} of {meta['total']:,} labels are points, the CSV has all.",
-        key="sampling.class_sizes",
     )
 
 
@@ -240,7 +238,6 @@ def weights(view) -> None:
         "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences between "
         f"labels in training, so bars can be compared; the largest is {format.bold(top['name'])} "
         f"({format.signed(top['value'])}).",
-        key="sampling.weights",
     )
     columns = {
         "name": tables.text("Feature"),

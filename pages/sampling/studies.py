@@ -67,7 +67,6 @@ def sweep(view, name) -> None:
             f"of {format.plain(name)} (dotted), which is trained anew with the others. Bars of micro R@1 are "
             "95\u00a0% intervals: what other test rows would change, or seeds if that is more; those of the time are "
             "least and most of the seeds.",
-            key="sampling.sweep",
         )
         if is_before:
             st.caption("These settings are not trained together yet, so earlier ones are shown.")
@@ -149,7 +148,6 @@ def candidates(view):
             "The gap between micro R@1 and the attainable is the most that f gets wrong. Attainable is candidate "
             "recall, or less where rows have several labels, as one is predicted for each. Choose q on held-out rows, "
             "not here. Time is the mean over the test rows, by the clock, once.",
-            key="sampling.candidates",
         )
     return study_of_own_q or study
 

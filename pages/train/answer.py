@@ -69,7 +69,6 @@ def _buckets(key, name) -> None:
         f"{name}-labels-at-{k}",
         "Recall is the share of the true labels that are predicted, precision the share of the predictions that are "
         f"right, both over all labels of a bar together; macro F1 is the mean of their F1. {MEANING}",
-        key="train.labels.buckets",
     )
 
 
@@ -101,7 +100,6 @@ def frontier(runs, n_test, name) -> None:
         f"{name}-frontier",
         "Each point is a result of this workspace on this data set. Thin lines are 95\u00a0% intervals: where other "
         "test rows would put P@1. The Compare page has more.",
-        key="train.frontier",
     )
 
 

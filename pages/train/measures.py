@@ -143,7 +143,6 @@ def calibration(ready) -> None:
             pd.concat(frames, names=["probabilities"]).reset_index(level=0),
             f"{ready.files}-reliability-{k}",
             CAPTION,
-            key="train.reliability",
         )
 
 
@@ -224,7 +223,6 @@ def _draw(curve, file_name, key):
         f"{file_name}-learning-curve-{key[:6]}",
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
         f"measured on all test rows.{FORECAST if forecast else ''}",
-        key="train.more_data",
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")

@@ -139,7 +139,7 @@ class DecisionTreeView(one_tree.TreeView):
                 _draw(self, color)
             with right:
                 file = f"{self.files}-objective"
-                growth.objective(self, [self.tree], frames.OBJECTIVE, f"tree {self.t + 1}", file, "one")
+                growth.objective(self, [self.tree], frames.OBJECTIVE, f"tree {self.t + 1}", file)
 
     def heading(self) -> str:
         return f"{'Leaf' if self.is_leaf(self.node) else 'Node'} {self.node:,} of tree {self.t + 1}"
@@ -212,7 +212,6 @@ class DecisionTreeView(one_tree.TreeView):
                 "Lines are estimates by the margins after each epoch; open marks count where rows went. "
                 f"J = balance − {integrity:g} × class integrity + {multiway:g} × multi-way penalty, "
                 "in label occurrences; parts have their signs and weights.",
-                key=f"trees.trace.{self.key[:8]}",
             )
 
 

@@ -40,10 +40,9 @@ def depth(view) -> None:
             f"{view.files}-depth-{'all' if every else 'one'}",
             "Dotted lines: the depth of a tree with a leaf for each of L labels and all leaves at the same depth, and "
             "3 times that; in Figure 2 of Majzoubi and Choromanska (2020), the deepest trees lie between the two.",
-            key=f"trees.depth.{view.key[:8]}",
         )
     with right:
-        objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}", "depth")
+        objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}")
     _training(view, chosen, part, whose)
     _lemmas(view, t if len(chosen) == 1 else None, whose)
 
@@ -58,7 +57,6 @@ def _training(view, trees, part: str, whose: str) -> None:
             f"{view.files}-training",
             "Estimates after each epoch (Figure 1 of the paper): mean over the nodes of a depth, in a band from the "
             "least to the greatest. Of more than six depths some are drawn.",
-            key=f"trees.training.{view.key[:8]}",
             counted="depths",
         )
 
@@ -84,12 +82,11 @@ def _lemmas(view, t: int | None, whose: str) -> None:
                 mine,
                 f"{view.files}-{measure}",
                 f"{about} {said if bounded else 'With these λ1 and λ2 the paper has no bound.'}",
-                key=f"trees.{measure}.{view.key[:8]}",
                 counted="splits",
             )
 
 
-def objective(view, trees, part: str, whose: str, file: str, place: str) -> None:
+def objective(view, trees, part: str, whose: str, file: str) -> None:
     """Draw J, or a part of it, of the splits of trees by depth."""
     frame = frames.objective_by_depth(trees, view.weights)
     if frame.empty:
@@ -101,7 +98,6 @@ def objective(view, trees, part: str, whose: str, file: str, place: str) -> None
         file,
         "The mean over the splits at each depth in a band from least to greatest, with sign and weight in J; less is "
         "better.",
-        key=f"trees.objective.{place}.{view.key[:8]}",
     )
 
 
@@ -123,5 +119,5 @@ def _curves(frame, view) -> None:
     for place, (axis, (title, text)) in zip(st.columns(2, gap="large"), TEXTS.items()):
         with place:
             figure, file = figures.measures_of_prefixes(frame, axis, measures, ks, title), title.lower()
-            drawn, key = frame[frame["axis"] == axis], f"trees.{axis}.{view.key[:8]}"
-            charts.show_figure(figure, drawn, f"{view.files}-{file.replace(' ', '-')}", text, key=key)
+            drawn = frame[frame["axis"] == axis]
+            charts.show_figure(figure, drawn, f"{view.files}-{file.replace(' ', '-')}", text)

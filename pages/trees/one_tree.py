@@ -106,7 +106,7 @@ def _node(view) -> None:
         else:
             figure, frame, caption = found
             name = f"{view.files}-node{view.node}-features"
-            charts.show_figure(figure, frame, name, caption, key=f"trees.features.{view.key[:8]}")
+            charts.show_figure(figure, frame, name, caption)
     if not isinstance(found, str):
         view.more_of_node()
 

@@ -11,6 +11,7 @@ from pages.shared.streamlit_fixes import transfers
 from xmlcore.wording import csv_safe
 
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
+_NUMBERS = re.compile(r"-[0-9a-f]{6}(?=-|$)|[0-9]+")  # in names of files: of a result, a row, a label
 UNUSED_BUTTONS = "sendChartToCloud sendDataToCloud select2d lasso2d autoScale2d zoomIn2d zoomOut2d".split()
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
@@ -28,7 +29,7 @@ def show_figure(
     counted: str = "",
 ) -> None:
     """Show a figure and how many ``counted`` things it shows; menus below have its caption and downloads."""
-    key = key or f"chart-{name}"
+    key = key or f"chart-{_NUMBERS.sub('', name)}"  # the browser draws another result, row or label in its place
     known = figure_files.workspace_now()
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
     if on_click is not None:

@@ -228,7 +228,7 @@ def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
     return cards[: 1 + math.isfinite(overlap)]  # it is not known where all features are among the first ones
 
 
-def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> None:
+def show_contributions(frame, attrs: dict, name: str, file: str) -> None:
     """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
     figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title, start=start(attrs))
@@ -242,7 +242,6 @@ def show_contributions(frame, attrs: dict, name: str, file: str, key: str) -> No
         f"The part that each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number "
         "beside a name is the feature’s value; equal parts stand in the order of the data set’s features.",
         counted="features",
-        key=key,
     )
 
 
