@@ -45,7 +45,6 @@ class View:
     top: int | None = None  # the node with which the drawing begins
     levels: int | None = None  # how much of a tree is drawn
     most: int | None = None
-    children: int | None = None
     positive: int | None = None  # positive test rows that listed nodes have at least
     file: str = ""  # beginning of the key of the predictions for a file, one row of which the Predict page shows
     given: int | None = None  # that row
@@ -66,7 +65,7 @@ DEFAULTS = {field.name: field.default for field in dataclasses.fields(View)}
 NAMES = tuple(DEFAULTS)
 _OF_TREE = ("node", "top")
 # Fields that belong to another one: they are forgotten when it gets another value.
-OF = {"data": set(NAMES) - {"data", "claim", "levels", "most", "children", "positive"}}
+OF = {"data": set(NAMES) - {"data", "claim", "levels", "most", "positive"}}
 OF |= {
     "result": ("tree", *_OF_TREE, "file", "given"),
     "tree": _OF_TREE,

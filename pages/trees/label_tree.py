@@ -1,4 +1,4 @@
-"""The label trees of PLT: how a tree is drawn, and of a node its children, its labels and its features."""
+"""The label trees of PLT: how a tree is drawn, and of a node its labels and its features."""
 
 import contextlib
 
@@ -21,12 +21,11 @@ MOST_ALIKE = 40  # labels of a flat tree that are compared
 FEATURES = 10  # features drawn for each sign
 LISTED = 200  # nodes in the table at most
 POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first
-CHILDREN, MOST_CHILDREN = 20, 200  # children drawn at first, and at most
 WHOLE, BELOW = "whole", "below"
 PARTS = {WHOLE: "The whole tree", BELOW: "The selected node and those below it"}
 OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
 OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
-MEANINGS = {  # of a node: in the drawing, among the children of a node, and in the table of the worst
+MEANINGS = {  # of a node: in the drawing, and in the table of the worst
     "rows": "training rows with a label at or below the node",
     "n_labels": "labels at or below the node",
     "auc": "how often the node’s classifier gives a larger margin to a row with a label below the node than to a row "
@@ -36,7 +35,6 @@ MEANINGS = {  # of a node: in the drawing, among the children of a node, and in 
     "has a label below the node",
     "base_rate": "of the test rows with a label below its parent, the share that has a label below the node",
 }
-ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}
 
 
 class LabelTreeView(one_tree.TreeView):
@@ -151,15 +149,6 @@ class LabelTreeView(one_tree.TreeView):
         )
         return figure, lambda: frames.features_of_node(nodes, v, self.data.feature_name), caption
 
-    def more_of_node(self) -> None:
-        if not self.is_leaf(self.node):
-            _children(self)
-
-    def choose_value(self, title: str, widget: str) -> str:
-        """Return the number that is shown of nodes: a key of ``OF_NODES`` or, once measured, of ``OF_QUALITY``."""
-        columns = OF_NODES | (OF_QUALITY if self.quality is not None else {})
-        return fields.choice(title, columns, widget, "rows", help="For more, see *How well nodes decide*.")
-
 
 def _draw(view, label: int, place) -> None:
     """Draw the tree in a place above its settings."""
@@ -234,7 +223,10 @@ def _choose(view):
     )
     kept["value"] = tuple(kept["value"])
     with how:
-        return part, view.choose_value("Colour", "trees.whole.color"), tuple(st.slider("Depths", 0, deepest, **kept))
+        columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
+        about = "For more, see *How well nodes decide*."
+        value = fields.choice("Colour", columns, "trees.whole.color", "rows", help=about)
+        return part, value, tuple(st.slider("Depths", 0, deepest, **kept))
 
 
 def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
@@ -254,34 +246,6 @@ def _about(view, line) -> str:
     if view.quality is not None:
         text += f"<br>AUC {share(line.auc)}, base rate {share(line.base_rate)}"
     return text
-
-
-def _children(view) -> None:
-    children = frames.children_of(view.tree, view.node)
-    with st.popover("Numbers and children", icon=":material/tune:", type="tertiary"):
-        value = view.choose_value("Number drawn", "trees.children.value")
-        order = fields.choice("Order", ORDERS, "trees.children.order", "most")
-        most, label = min(max(now().children or CHILDREN, 1), MOST_CHILDREN), f"Children drawn, 1 to {MOST_CHILDREN}"
-        fields.number(label, 1, MOST_CHILDREN, "trees.children", most, lambda n: look(children=n), step=20)
-    by = "node" if order == "node" else value
-    ordered = view.nodes.iloc[children].sort_values(by, ascending=order != "most", kind="stable", na_position="last")
-    drawn = ordered.head(most)
-    drawn = drawn.assign(
-        name=view.short_names(drawn),
-        kind=["leaf" if label >= 0 else "inner" for label in drawn["label"]],
-        about=[_about(view, line) for line in drawn.itertuples()],
-    )
-    title = f"Children of {figures.short(view.short_name(view.node))}: {len(drawn):,} of {len(ordered):,}"
-    axis = (OF_NODES | OF_QUALITY)[value]
-    charts.show_figure(
-        figures.node_bars(drawn, value, axis=axis, percent=value in OF_QUALITY, title=title, total=len(ordered)),
-        lambda: view.with_names(ordered),
-        f"{view.files}-node{view.node}-children",
-        f"{axis}: {MEANINGS[value]}. Click a bar to walk to that child.",
-        key=f"trees.children.{view.key[:8]}.{view.t}.{view.node}.{value}.{order}.{most}",
-        place="trees.children",
-        on_click=view.choose,
-    )
 
 
 @cached.shared("Reading the label tree")

@@ -42,6 +42,9 @@ class TreeView:
     def choose(self, node: int) -> None:
         look(node=node)
 
+    def more_of_node(self) -> None:
+        """Show what else there is of the selected node."""
+
     def path_to(self, node: int) -> list[int]:
         return self.frames.path_to(self.tree, node)
 

@@ -126,7 +126,7 @@ def test_a_view_names_every_field_and_changes_of_rows():
     whole = view.View(**{name: texts.get(name, 10 + i) for i, name in enumerate(view.NAMES)})
     edited = view.View(edit="1~0.5")
     assert view.parsed(whole.text()) == whole and view.parsed(edited.text()) == edited and view.View().text() == ""
-    kept = {"claim", "levels", "most", "children", "positive"}
+    kept = {"claim", "levels", "most", "positive"}
     left = whole.changed(data="cba987654321")
     assert {name for name in view.NAMES if getattr(left, name) == getattr(whole, name)} == kept
     assert whole.changed(row=whole.row) == whole and whole.changed(row=1, label=2).label == 2

@@ -61,30 +61,23 @@ def test_the_answer_and_the_drawing_have_the_whole_label_tree(page, tree, key):
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 
 
-def test_a_tree_of_one_level_draws_as_many_children_as_asked_for(ready):
+def test_a_tree_of_one_level_says_which_labels_are_alike(ready):
     key = train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
     page = ready.go("trees")
-    assert page.metrics()["Depth"] == "1" and "Children of Root: 8 of 8" in titles(page)
+    assert page.metrics()["Depth"] == "1"
     drawn = next(chart for chart in page.at.get("plotly_chart") if "Features in common" in chart.proto.spec)
     assert "trees.whole" in drawn.proto.id, "on a phone, boxes are wide enough for names, as in a drawn tree"
     nodes, shares = experiment.load_run_model(key).linear_nodes(), numbers(json.loads(drawn.proto.spec)["data"][0]["z"])
     best = [set(np.argsort(-np.abs(row))[:10]) for row in nodes.weights[nodes.leaf_of_label].toarray()]
     expected = sorted(len(a & b) / 10 for a in best for b in best if a is not b)
     assert sorted(np.ravel(shares)[np.isfinite(np.ravel(shares))]) == pytest.approx(expected)
-    assert "Children of Root: 3 of 8" in titles(page.set("trees.children", 3))
-    assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
 
 
-def test_children_and_parts_of_a_tree_are_drawn_as_asked_for(page, tree):
+def test_parts_of_a_tree_are_drawn_as_asked_for(page, tree):
     def depths():
         return next(slider for slider in page.at.slider if slider.label == "Depths")
 
-    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
-    children = frames.children_of(tree, 0)
-    drawn = figure(page, f"Children of Root: {children.size} of {children.size}")
-    assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
-    page.set("trees.children.order", "least").set("trees.children.value", "n_labels")
-    assert "labels at or below the node" in page.text()
+    assert "labels at or below the node" in page.set("trees.whole.color", "n_labels").text()
     node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
     walk_to(page, node).set("trees.whole.part", "below")
     below = [v for v in range(tree.n_nodes) if node in frames.path_to(tree, v)]
@@ -125,8 +118,7 @@ def test_a_label_and_a_node_are_found_with_labels_and_features(page, tree, key):
 @pytest.mark.sections("How well nodes decide", "The tree")
 def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
     page = ready.set("preferences.automatic", False).go("trees")
-    assert "Number drawn" in [box.label for box in page.at.selectbox]
-    assert page.at.selectbox(key="trees.children.value").options == ["Training rows", "Labels"]
+    assert page.at.selectbox(key="trees.whole.color").options == ["Training rows", "Labels"]
     page.press("trees.measure.nodes").until(lambda s: "lowest AUC first" in s.text())
     nodes = experiment.task("node_quality", {"run": key}, {"tree": 0}).load().nodes
     table = page.frame("auc", "base_rate", "positive")
@@ -135,7 +127,7 @@ def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, re
     assert table["auc"].tolist() == pytest.approx((100 * expected["auc"]).tolist())
     assert "measured on 30 of 30 test rows" in page.text()
     assert page.set("trees.positive", 9).frame("auc", "positive")["positive"].min() >= 9
-    assert "50 % is guessing" in page.set("trees.children.value", "auc").text()
+    assert "50 % is guessing" in page.set("trees.whole.color", "auc").text()
     assert f"AUC {100 * expected['auc'].iloc[0]:.1f} %" in walk_to(page, expected["node"].iloc[0]).text()
     assert "No node has 30 positive" in page.set("trees.positive", 30).text()
 
