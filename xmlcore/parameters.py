@@ -256,7 +256,6 @@ class HasParameters:
 
     PARAMETERS: tuple[Parameter, ...] = ()
     _PARTS: dict[str, type | None] = {}  # parameters that are estimators, and what None stands for
-    _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
     def __init_subclass__(cls, **kwargs):
         """Have ``fit`` and its like, where a subclass defines them, change their object in one step."""
@@ -269,23 +268,13 @@ class HasParameters:
     def _param_names(cls) -> list[str]:
         return sorted(parameter.name for parameter in cls.PARAMETERS)
 
-    @classmethod
-    def _accepted_params(cls) -> set[str]:
-        """Return the names of all arguments of ``__init__``, those that it takes by ``**`` included."""
-        return set(cls._param_names()) | (set(cls._further_class()().get_params()) if cls._further_params else set())
-
-    @staticmethod
-    def _further_class() -> type:
-        """Return the class whose parameters ``**`` takes, where ``_further_params`` is set."""
-        raise NotImplementedError
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep``: also those of a parameter that is a model, as ``model__name``."""
         params = {name: getattr(self, name) for name in self._param_names()}
         for part in self._PARTS if deep else ():
             if hasattr(params[part], "get_params"):
                 params |= {f"{part}__{name}": value for name, value in params[part].get_params().items()}
-        return params | (getattr(self, self._further_params) if self._further_params else {})
+        return params
 
     def set_params(self, **params: object) -> Self:
         """Set parameters by name, ``model__name`` for one of the model that is a parameter, and return the estimator.
@@ -297,7 +286,6 @@ class HasParameters:
         for name in [name for name in params if "__" in name and name.partition("__")[0] in self._PARTS]:
             part, _, inner = name.partition("__")
             of_parts.setdefault(part, {})[inner] = params.pop(name)
-        further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
         for name in params:
             if name not in names:
                 valid = f"Valid parameters are: {names}{meant([name], names)}"
@@ -308,8 +296,6 @@ class HasParameters:
             if getattr(self, part) is None and self._PARTS[part] is not None:
                 setattr(self, part, self._PARTS[part]())
             getattr(self, part).set_params(**inner)
-        if further:
-            setattr(self, self._further_params, getattr(self, self._further_params) | further)
         return self
 
     def __repr__(self):
@@ -324,20 +310,15 @@ class HasParameters:
     def _check_params(self) -> None:
         """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use."""
         check_parameters(self, self.PARAMETERS)
-        if self._further_params:
-            unknown = sorted(set(getattr(self, self._further_params)) - self._accepted_params())
-            if unknown:
-                raise TypeError(no_parameter(self._further_class().__name__, unknown, self._accepted_params()))
 
 
 def _naming_the_unknown(made):
     """Return an ``__init__`` that lists the parameters if it gets an unknown one."""
     known = [name for name, p in inspect.signature(made).parameters.items() if name != "self"]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(made).parameters.values())
 
     @functools.wraps(made)
     def __init__(self, *args, **params):
-        if not takes_any and (unknown := sorted(params.keys() - set(known))):
+        if unknown := sorted(params.keys() - set(known)):
             raise TypeError(no_parameter(type(self).__name__, unknown, known))
         made(self, *args, **params)
 
@@ -348,8 +329,7 @@ def _naming_the_unknown(made):
 def described(cls: type[Described]) -> type[Described]:
     """Make ``__init__`` of a class's fields, and describe ``cls.PARAMETERS`` where its docstring has ``{parameters}``.
 
-    A class with an ``__init__`` of its own keeps it. Entries are in the order of the signature, as numpydoc wants them;
-    parameters that ``__init__`` takes by ``**`` are listed in the entry of that argument.
+    A class with an ``__init__`` of its own keeps it. Entries are in the order of the signature, as numpydoc wants them.
     """
     has_doc = cls.__doc__ is not None
     dataclass(eq=False, repr=False, match_args=False)(cls)
@@ -357,12 +337,7 @@ def described(cls: type[Described]) -> type[Described]:
     if not has_doc:  # python -OO
         return cls
     order = list(inspect.signature(cls).parameters)
-    own = sorted((p for p in cls.PARAMETERS if p.name in order), key=lambda p: order.index(p.name))
-    further = [p for p in cls.PARAMETERS if p.name not in order]
-    entries = [p.doc for p in own]
-    if further:
-        listed = "\n".join("    * " + textwrap.indent(p.doc, "      ").lstrip() for p in further)
-        entries.append(f"**{order[-1]} : object\n    Parameters of :class:`{cls.__base__.__name__}`:\n\n{listed}")
+    entries = [p.doc for p in sorted(cls.PARAMETERS, key=lambda p: order.index(p.name))]
 
     def indented_entries(match):
         """Return the section, indented like the line ``{parameters}`` that it replaces."""

@@ -81,7 +81,7 @@ CASES = [
     Case(selection.LassoSelection, {"alpha": 0.3, "per_label": False}),
     Case(selection.ChiSquaredSelection, {"n_features": 4}, positive=True),
     Case(selection.MutualInformationSelection, {"per_label": False}),
-    Case(selection.BRDT, {"max_depth": 3}),
+    Case(selection.BRDT),
     Case(selection.LIFT, {"ratio": 0.3}),
     Case(selection.GradEnFSSelection, {"n_epochs": 2, "n_hidden": 20}),
 ]

@@ -65,7 +65,7 @@ def arguments():
     selected = np.arange(14).reshape(7, 2)
     texts = TextClassifier(PLT()).fit(["one two", "two three"] * 4, [["x"], ["y"]] * 4)
     objects = [texts] + [fitted(case) for case in CASES if case.predicts] + [plt, data, packed, noise, plt.trees_[0]]
-    objects += [PerLabelOneVsRest(selected).fit(X, Y), BRDT(selected, max_depth=1).fit(X, Y)]
+    objects += [PerLabelOneVsRest(selected).fit(X, Y), BRDT(selected).fit(X, Y)]
     objects += [object.__new__(cls) for cls in (jobs.Queue, jobs.WorkerPool, jobs.Job, Driver)]
     objects[-2]._over = objects[-1]._stopped = threading.Event()
     objects[-1]._thread = threading.Thread()

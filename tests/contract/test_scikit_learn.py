@@ -53,7 +53,6 @@ WEIGHTS = dict.fromkeys(
     "training stops at a tolerance, or depends on the order of rows, which the check changes",
 )
 COUNTS = {"check_classifiers_train": "its features are made of counts of terms; it wants 0.83 on dense blobs"}
-KEEPS_FURTHER = {"check_no_attributes_set_in_init": "__init__ keeps the parameters of scikit-learn's trees in one dict"}
 OF_LEAVES = {"check_classifiers_multilabel_output_format_predict_proba": "trees give probabilities 0 and 1"}
 
 # Estimators as users get them, or quicker -> the checks that they fail, at most 8, with the reason.
@@ -65,9 +64,9 @@ CHECKED = [
     (DoubleSampling(), ALL | SETS | SPARSE | COUNTS | WEIGHTS),
     (FALS(n_hidden=32), ALL | SETS | SPARSE | OF_LABELS),
     (DenseOutput(), ALL | SETS),
-    (selection.BRDT(), ALL | SETS | OF_LEAVES | KEEPS_FURTHER),
-    (selection.RandomForestSelection(n_estimators=3), ALL | KEEPS_FURTHER),
-    (selection.LIFT(), ALL | SETS | OF_LEAVES | KEEPS_FURTHER),
+    (selection.BRDT(), ALL | SETS | OF_LEAVES),
+    (selection.RandomForestSelection(n_estimators=3), ALL),
+    (selection.LIFT(), ALL | SETS | OF_LEAVES),
     (selection.GradEnFSSelection(n_epochs=2, n_hidden=20), ALL),
     (selection.LassoSelection(), ALL),
     (selection.ChiSquaredSelection(), ALL),
@@ -159,7 +158,7 @@ def test_it_is_taken_for_a_multi_label_classifier(case):
 
 def test_decision_trees_are_taken_for_a_multi_label_classifier():
     X, Y = problem()
-    model = selection.BRDT(max_depth=3).fit(X, Y)
+    model = selection.BRDT().fit(X, Y)
     assert is_classifier(model) and model.classes_.tolist() == list(range(Y.shape[1]))
     with pytest.raises(NotFittedError):
         selection.BRDT().classes_  # noqa: B018

@@ -23,11 +23,11 @@ def test_each_label_has_as_many_clusters_of_both_sides():
 
 def test_trees_learn_from_the_distances_to_the_centres():
     X, Y = data()
-    model = LIFT(max_depth=3).fit(X[:100], Y[:100])
+    model = LIFT().fit(X[:100], Y[:100])
     ends = np.concatenate([[0], np.cumsum(model.n_centers_)])
     for label in range(4):
         away = distances(sp.csr_array(X), model._centers[:, ends[label] : ends[label + 1]].copy())
-        tree = DecisionTreeClassifier(max_depth=3, random_state=label_seed(0, label)).fit(away[:100], Y[:100, label])
+        tree = DecisionTreeClassifier(random_state=label_seed(0, label)).fit(away[:100], Y[:100, label])
         found = model.predict_proba(X[100:])[:, label]
         np.testing.assert_allclose(found, tree.predict_proba(away[100:])[:, 1], rtol=1e-6)
 

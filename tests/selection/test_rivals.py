@@ -175,12 +175,12 @@ def sparse(n_columns, n_rows=48, each=5):
 
 
 MANY = [
-    *(BRDT(max_depth=3, n_jobs=n_jobs) for n_jobs in (1, 2)),
+    *(BRDT(n_jobs=n_jobs) for n_jobs in (1, 2)),
     *(LassoSelection(per_label=each, n_jobs=2) for each in (True, False)),
     *(ChiSquaredSelection(per_label=each) for each in (True, False)),
     *(MutualInformationSelection(per_label=each) for each in (True, False)),
 ]
-FORESTS = [RandomForestSelection(per_label=each, n_estimators=20, max_depth=2, n_jobs=1) for each in (True, False)]
+FORESTS = [RandomForestSelection(per_label=each, n_estimators=20, n_jobs=1) for each in (True, False)]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ frame = explain.contributions(plt, data.X_test[[0]], int(labels[0, 0]), dataset=
 robustness.evaluate(plt, data.X_test, data.Y_test, sigmas=(0.0, 0.1), Y_train=data.Y_train)
 
 selected: np.ndarray = FALS().fit(data.X_train, data.Y_train).selected_
-trees = BRDT(selected, max_depth=3).fit(data.X_train, data.Y_train)
+trees = BRDT(selected).fit(data.X_train, data.Y_train)
 print(jaccard(selected, ChiSquaredSelection().fit(data.X_train, data.Y_train).selected_), trees.predict(data.X_test))
 
 texts, label_lists = read_texts("news.csv", text="story")

@@ -161,7 +161,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
     if version != FORMAT_VERSION:
         raise ModelFormatError(refusal(f"The model in {folder}", version, FORMAT_VERSION, description.get("xmlcore")))
     params, values, cls = dict(description["params"]), dict(description["values"]), saved_class(name, f"{folder} holds")
-    unknown = set(params) - cls._accepted_params()
+    unknown = set(params) - set(cls._param_names())
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
     names, of_arrays = description.get("feature_names"), description["arrays"]

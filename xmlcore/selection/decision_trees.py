@@ -56,14 +56,7 @@ class TreeOfEachLabel(Estimator):
     """Base of estimators with a scikit-learn tree for each label; a subclass has ``_predict_into(X, out)``."""
 
     _estimator_type = "classifier"
-    _further_params = "tree_params"
     classes_ = MultiLabelModel.classes_
-
-    @staticmethod
-    def _further_class():
-        from sklearn.tree import DecisionTreeClassifier
-
-        return DecisionTreeClassifier
 
     def predict_proba(self, X: Matrix, progress: ProgressLike = silent) -> np.ndarray:
         """Return the probability of each label: the share of training rows with the label in the leaf of the row.
@@ -147,10 +140,9 @@ class TreeOfEachLabel(Estimator):
 class BRDT(TreeOfEachLabel):
     """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
 
+    Trees grow until each leaf is pure or has equal rows.
+
     {parameters}
-    **tree_params
-        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With
-        its defaults trees grow until each leaf is pure or has equal rows.
 
     Attributes
     ----------
@@ -179,27 +171,14 @@ class BRDT(TreeOfEachLabel):
 
     PARAMETERS = PARAMETERS
 
-    def __init__(
-        self,
-        selected: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        **tree_params: object,
-    ):
-        self.selected = selected
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.tree_params = tree_params
-
-    @classmethod
-    def _param_names(cls) -> list[str]:
-        return sorted(["selected", *super()._param_names()])
+    selected: ArrayLike | None = None
+    n_jobs: int | None = None
+    random_state: RandomState = 0
 
     def __repr__(self):
         shape = None if self.selected is None else np.shape(self.selected)
-        params = "".join(f", {name}={value!r}" for name, value in self.tree_params.items())
         chosen = "all features" if shape is None else f"{shape[-1]:,} features per label"
-        return f"BRDT({chosen}, random_state={self.random_state!r}{params})"
+        return f"BRDT({chosen}, random_state={self.random_state!r})"
 
     def _fit(self, X, Y, progress):
         X = check_features(X)
@@ -216,7 +195,9 @@ class BRDT(TreeOfEachLabel):
         self._set_trees(trees, X.shape[1])
 
     def _trained(self, X, Y, selected, progress):
-        tree_class, seed = self._further_class(), self._entropy()
+        from sklearn.tree import DecisionTreeClassifier
+
+        seed = self._entropy()
         shared, shared_columns = selected is None or selected.shape[0] == 1, None
         ids = None if selected is None else np.unique(selected[0])
         if shared:
@@ -229,7 +210,7 @@ class BRDT(TreeOfEachLabel):
             y = binary_column(Y, label)
             features = ids if shared else np.unique(selected[label])
             columns = shared_columns if shared else tree_columns(X[:, features])
-            tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
+            tree = DecisionTreeClassifier(random_state=label_seed(seed, label))
             return flat(tree.fit(columns, y, check_input=False).tree_, features)
 
         n_true = np.diff(Y.indptr)

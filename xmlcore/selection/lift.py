@@ -36,8 +36,6 @@ class LIFT(TreeOfEachLabel):
     vector machines.
 
     {parameters}
-    **tree_params
-        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`.
 
     Attributes
     ----------
@@ -83,15 +81,13 @@ class LIFT(TreeOfEachLabel):
         LABEL_SEED,
     )  # fmt: skip
 
-    def __init__(
-        self, ratio: float = 0.1, n_jobs: int | None = None, random_state: RandomState = 0, **tree_params: object
-    ):
-        self.ratio = ratio
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.tree_params = tree_params
+    ratio: float = 0.1
+    n_jobs: int | None = None
+    random_state: RandomState = 0
 
     def _fit(self, X, Y, progress):
+        from sklearn.tree import DecisionTreeClassifier
+
         X = check_features(X)
         Y = sp.csc_array(check_labels(Y, n_rows=X.shape[0]))
         (n, n_features), n_true = X.shape, np.diff(Y.indptr)
@@ -102,7 +98,7 @@ class LIFT(TreeOfEachLabel):
         at_once = DISTANCE_BYTES * n * int(each.max(initial=0))
         centers_bytes = 4 * n_features * int(ends[-1])
         check_columns(self, X, n_true.size, TREE_BYTES, at_once, effective_jobs(self.n_jobs), centers_bytes)
-        centers, seed, tree_class = np.empty((n_features, ends[-1]), np.float32), self._entropy(), self._further_class()
+        centers, seed = np.empty((n_features, ends[-1]), np.float32), self._entropy()
 
         def one_label(label):
             if not each[label]:
@@ -111,7 +107,7 @@ class LIFT(TreeOfEachLabel):
             random = np.random.default_rng(label_seed(seed, label))
             parts = [cluster_centers(X[y == side], each[label], random) for side in (1.0, 0.0)]
             centers[:, own] = np.concatenate(parts).T
-            tree = tree_class(random_state=label_seed(seed, label), **self.tree_params)
+            tree = DecisionTreeClassifier(random_state=label_seed(seed, label))
             found = distances(X, centers[:, own].copy())
             return flat(tree.fit(found, y, check_input=False).tree_, np.arange(ends[-1])[own])
 

@@ -146,8 +146,6 @@ class RandomForestSelection(Selector):
     """Selection of features by the importances of random forests (mean decrease in impurity).
 
     {parameters}
-    **forest_params
-        Parameters of :class:`sklearn.ensemble.RandomForestClassifier`; its defaults when not given.
 
     Attributes
     ----------
@@ -179,29 +177,12 @@ class RandomForestSelection(Selector):
     )
     _work_bytes = 40
     PARAMETERS = FOREST
-    _further_params = "forest_params"
 
-    def __init__(
-        self,
-        n_features: float = 0.1,
-        per_label: bool = True,
-        n_estimators: int = 100,
-        random_state: RandomState = 0,
-        n_jobs: int | None = None,
-        **forest_params: object,
-    ):
-        self.n_features = n_features
-        self.per_label = per_label
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.forest_params = forest_params
-
-    @staticmethod
-    def _further_class():
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier
+    n_features: float = 0.1
+    per_label: bool = True
+    n_estimators: int = 100
+    random_state: RandomState = 0
+    n_jobs: int | None = None
 
     def _score(self, X, Y, progress, keep):
         columns = tree_columns(sp.csc_array(X))
@@ -210,10 +191,6 @@ class RandomForestSelection(Selector):
         else:
             self._score_together(columns, Y, progress, keep)
 
-    def _forest(self, n_estimators, seed):
-        params = self.forest_params | {"n_estimators": n_estimators, "random_state": seed, "n_jobs": 1}
-        return self._further_class()(**params)
-
     def _score_labels(self, columns, Y, progress, keep):
         seed = self._entropy()
         n = columns.shape[0]
@@ -221,7 +198,7 @@ class RandomForestSelection(Selector):
         def one_label(label):
             y = binary_column(Y, label)
             if 0 < y.sum() < n:
-                importances = _importances(self._forest(self.n_estimators, label_seed(seed, label)).fit(columns, y))
+                importances = _importances(self.n_estimators, label_seed(seed, label), columns, y)
             else:
                 importances = np.zeros(columns.shape[1])
             keep(label, importances[None, :])
@@ -238,7 +215,7 @@ class RandomForestSelection(Selector):
         y = y.ravel() if y.shape[1] == 1 else y
 
         def one_tree(tree):
-            importances = _importances(self._forest(1, label_seed(seed, tree)).fit(columns, y))
+            importances = _importances(1, label_seed(seed, tree), columns, y)
             used = np.flatnonzero(importances)
             return used, importances[used]
 
@@ -251,8 +228,11 @@ class RandomForestSelection(Selector):
         keep(0, (total / (total.sum() or 1.0))[None, :])
 
 
-def _importances(forest) -> np.ndarray:
-    """Return scikit-learn's ``feature_importances_``, for which it would hold those of all trees at a time."""
+def _importances(n_estimators, seed, columns, y) -> np.ndarray:
+    """Fit a forest, and return its ``feature_importances_``, for which scikit-learn would hold those of all trees."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(n_estimators, random_state=seed, n_jobs=1).fit(columns, y)
     total = np.zeros(forest.n_features_in_)
     for tree in forest.estimators_:
         total += tree.feature_importances_
