@@ -150,7 +150,6 @@ WRONG = [
     taking(experiment.best_of_models, "lines", ("measure", "P@1")),
     taking(experiment.latex_table, "frame"),
     taking(experiment.main_effects, "trials", ("parameters", ["C"])),
-    taking(experiment.interaction_effects, "trials", ("parameters", ["C", "tree"])),
     taking(experiment.prefix_points, "model"),
     taking(experiment.scaled, "shape", ("share", 0.5)),
 ])  # fmt: skip

@@ -19,13 +19,11 @@ from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import MEAN
 
 UNFOUND = "no influence found"  # by the test, among settings that were drawn: each has a share, whatever it matters
-LEAST = 0.01  # share of the differences that two parameters explain only together: less is not said
 OPTION_LETTERS = 16  # of the words for an option, beside an axis
 HELP = (
     "Share of the differences between settings, in {}, that one parameter explains alone (eta squared of an analysis "
-    "of variance over the means of settings) or two only together (their interaction). Of a grid, shares add up to "
-    f"100\u00a0%; of settings that were drawn, they overlap. “Not significant”, or “{UNFOUND}”: the F test’s p-value "
-    f"is {metrics.SURE} or more, or unknown, as that of “only together” with one seed and two parameters."
+    f"of variance over the means of settings). “Not significant”, or “{UNFOUND}”: the F test’s p-value is "
+    f"{metrics.SURE} or more."
 )
 
 
@@ -103,7 +101,6 @@ class Influences(NamedTuple):
     low: float
     high: float
     effects: pd.DataFrame  # of each parameter: see xmlcore.experiment.main_effects
-    together: Any  # the two parameters that explain most only together; None if no such pair is found
     margin: float | None  # by how much other rows held out might move the best; None if it is not known
 
     @property
@@ -124,12 +121,10 @@ class Influences(NamedTuple):
 def influences(tried: Tried) -> Influences:
     """Return how the measure of trials that are done differs, and which parameters explain that."""
     effects, values = experiment.main_effects(tried.trials, list(tried.varied)), tried.trials["value"]
-    together = _together(tried, effects)
     if _drawn(tried):
-        told = effects["parameter"].isin([together.first, together.second] if together else [])
-        unsure = (effects["why"] == "") & ~(effects["p"] < metrics.SURE) & ~told
+        unsure = (effects["why"] == "") & ~(effects["p"] < metrics.SURE)
         effects["why"] = effects["why"].mask(unsure, UNFOUND)
-    return Influences(values.min(), values.max(), effects, together, margin(tried.result))
+    return Influences(values.min(), values.max(), effects, margin(tried.result))
 
 
 def draw(tried: Tried, name: str) -> None:
@@ -142,9 +137,8 @@ def draw(tried: Tried, name: str) -> None:
     low, high = format.percent(of.low), format.percent(of.high)
     st.markdown(f"{measure} of {settings_of} is {low} to {high}.{moved}", help=HELP.format(measure))
     labels = {key: varied[key] for key in of.notes or varied}
-    both = of.together and (of.together.first, of.together.second, f"only together {_share(of.together)}")
     charts.show_figure(
-        figures.sweep_values(_in_words(tried), labels, measure, of.notes, both),
+        figures.sweep_values(_in_words(tried), labels, measure, of.notes),
         tried.trials,
         name,
         f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
@@ -181,14 +175,6 @@ def _drawn(tried) -> bool:
     """Return whether the settings are some of the combinations of several parameters, and not all."""
     values = [len({str(setting.get(name)) for setting in tried.settings}) for name in tried.varied]
     return len(values) > 1 and len(tried.settings) < math.prod(values)
-
-
-def _together(tried, effects):
-    """Return the two parameters with the largest significant interaction; None without one."""
-    own = effects.loc[effects["why"] != SAME, "parameter"].tolist()
-    pairs = experiment.interaction_effects(tried.trials, own)
-    told = pairs[(pairs["share"] > LEAST) & ~(pairs["p"] >= metrics.SURE)]
-    return next(told.itertuples(), None)
 
 
 def _share(effect) -> str:

@@ -1,4 +1,4 @@
-"""Shares of the differences between settings that one parameter explains, or two together."""
+"""Shares of the differences between settings that one parameter explains."""
 
 import itertools
 
@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import f_oneway
 
-from xmlcore.experiment import interaction_effects, main_effects
-from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE, SAME, UNEVEN
+from xmlcore.experiment import main_effects
+from xmlcore.experiment.main_effects import FEW, NONE, ONE_VALUE, SAME
 
 
 def grid(effect_a=0.0, effect_b=0.0, noise=0.01, seeds=1, seed=0, n_a=3, n_b=4):
@@ -64,13 +64,6 @@ def test_the_test_of_no_influence_holds_its_level():
     assert 0.02 < (pd.concat(found)["p"] < 0.05).mean() < 0.08
 
 
-@pytest.mark.parametrize("seeds", [1, 3])
-def test_shares_of_effects_leave_nothing_over_in_a_grid(seeds):
-    trials = grid(0.03, 0.01, noise=0.05, seeds=seeds)
-    alone, together = (effects(trials, ["a", "b"])["share"] for effects in (main_effects, interaction_effects))
-    assert alone.min() > 0 and together.iloc[0] > 0 and alone.sum() + together.sum() == pytest.approx(1)
-
-
 def test_drawn_numbers_are_grouped():
     random = np.random.default_rng(0)
     drawn = pd.DataFrame(
@@ -91,34 +84,3 @@ def test_effects_are_of_the_first_round_of_halving():
     failed = first.assign(setting=first["setting"] + 100, value=np.nan)
     every = main_effects(pd.concat([first, best, failed]), ["a", "b"])
     assert every.equals(main_effects(first, ["a", "b"])) and every["n_settings"].tolist() == [12, 12]
-
-
-def test_an_interaction_has_its_own_share():
-    trials = grid(noise=0.0, n_a=2, n_b=2)
-    trials["value"] = [0.6, 0.2, 0.2, 0.6]  # each alone changes no mean
-    assert main_effects(trials.assign(value=[0.6, 0.2, 0.2, 0.6]), ["a", "b"])["why"].tolist() == [FEW] * 2
-    line = interaction_effects(trials, ["a", "b"]).iloc[0]
-    assert (line["first"], line["second"], line["share"], line["why"]) == ("a", "b", pytest.approx(1), "")
-    assert np.isnan(line["p"]), "of one seed, nothing tells chance"
-    added = interaction_effects(grid(0.05, 0.01, noise=0.0), ["a", "b"]).iloc[0]
-    assert added["share"] == pytest.approx(0, abs=1e-9), "what each does alone is in none"
-
-
-def test_joint_effects_are_those_of_analysis_of_variance():
-    random = np.random.default_rng(0)
-    lines = [(a, b, c, 0.5 + 0.1 * a * (b == "x") + 0.01 * random.standard_normal())
-             for a, b, c in itertools.product(range(3), "xy", range(4))]  # fmt: skip
-    trials = pd.DataFrame(lines, columns=["a", "b", "c", "value"]).assign(rung=0, setting=range(24))
-    found = interaction_effects(trials, ["a", "b", "c"])
-    assert found.iloc[0, :2].tolist() == ["a", "b"] and found["p"].iloc[0] < 1e-6 < 0.05 < found["p"].iloc[1]
-    cells = trials.groupby(["a", "b"])["value"].transform("mean")
-    squares = lambda values: ((values - trials["value"].mean()) ** 2).sum()  # noqa: E731
-    alone = sum(squares(trials.groupby(name)["value"].transform("mean")) for name in "ab")
-    assert found["share"].iloc[0] == pytest.approx((squares(cells) - alone) / squares(trials["value"]))
-
-
-def test_effects_are_told_from_chance_by_seeds():
-    found = pd.concat(interaction_effects(grid(noise=1.0, seeds=3, seed=seed), ["a", "b"]) for seed in range(80))
-    assert 0.01 < (found["p"] < 0.05).mean() < 0.1
-    assert interaction_effects(grid(seeds=3)[3:], ["a", "b"])["why"].tolist() == [UNEVEN]
-    assert interaction_effects(grid().assign(a=1), ["a", "b"])["why"].tolist() == [ONE_VALUE]

@@ -61,7 +61,7 @@ from xmlcore.experiment.kinds.train import (
     load_run_model,
     run,
 )
-from xmlcore.experiment.main_effects import interaction_effects, main_effects
+from xmlcore.experiment.main_effects import main_effects
 from xmlcore.experiment.sharing.bundles import BundleError, Rerun, bundle, rerun
 from xmlcore.experiment.sharing.latex import latex_table
 from xmlcore.experiment.sharing.report import best_of_models, report
@@ -75,7 +75,7 @@ __all__ = [
     "Selection", "Sweep", "Task", "add_predictions", "best_of_models", "bundle", "candidate_bytes",
     "changed_params", "code_of", "compare_selections", "comparison_titles", "estimator", "evaluate",
     "fitting_depth", "forget_sweep", "from_record", "full_params", "half_width", "held_out",
-    "interaction_effects", "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model",
+    "keep", "label_tree_model", "latex_table", "learning_curve", "load", "load_run_model",
     "main_effects", "measure_ranking", "model_style", "model_title", "most_adversaries", "needed_by_sweeps",
     "pack_fitted", "pack_run", "parameters", "prefix_measures", "prefix_points", "remove_leftovers", "report",
     "rerun", "run", "runs", "sampling_study", "scaled", "seeds_grouped", "select", "selection_params",

@@ -1,6 +1,5 @@
-"""How much each setting matters in the trials of a sweep, and how much two of them do together."""
+"""How much each setting matters in the trials of a sweep."""
 
-import itertools
 from collections.abc import Sequence
 from numbers import Real
 
@@ -15,7 +14,6 @@ GROUPS = 6  # at most, of the values of a number that has too many for a group e
 LEAST_IN_GROUP = 2  # settings with a value, on average, so that what other settings change can be told from it
 LEAST_LEFT = 3  # degrees of freedom within groups
 FEW, ONE_VALUE = f"each value needs {LEAST_IN_GROUP} settings", "one value only"
-UNEVEN = "not all pairs of values have as many settings"
 NONE, SAME = "all trainings are equal", "no difference"  # in any two settings that differ in one parameter only
 
 
@@ -25,8 +23,8 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     A one-way analysis of variance for each parameter, over the means of settings over their seeds, in the round with
     most of them (of successive halving, the first). The share is that of the sum of squares between groups of all
     squares (eta squared): few settings give a parameter without influence a share, too, and ``p`` tells that this may
-    be chance. In a grid, the shares of all parameters and of what they do together (:func:`interaction_effects`) add up
-    to 1. A number with nearly as many values as there are settings is put into at most 6 groups of neighbouring values.
+    be chance. A number with nearly as many values as there are settings is put into at most 6 groups of neighbouring
+    values.
 
     Parameters
     ----------
@@ -51,7 +49,12 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     >>> effects[["parameter", "share", "n_settings"]].round(2).values.tolist()
     [['C', 0.99, 8], ['tree', 0.0, 8]]
     """
-    parameters, done, means, settings = _read(trials, parameters)
+    parameters = check_names(parameters, "parameters")
+    check_frame(trials, ("value", "rung", "setting", *parameters), "a sweep", "trials")
+    done = trials[trials["value"].notna()]
+    done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()] if len(done) else done
+    means = done.groupby("setting", sort=False)["value"].mean()
+    settings = done.drop_duplicates("setting").set_index("setting").loc[means.index]
     lines = []
     for name in parameters:
         groups = _groups(settings[name])
@@ -63,76 +66,6 @@ def main_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
     found = pd.DataFrame(lines, columns=["parameter", "share", "p", "n_settings", "n_groups", "why"])
     order = found["share"].add(found["p"] < SURE).sort_values(ascending=False, kind="stable", na_position="last")
     return found.loc[order.index].reset_index(drop=True)
-
-
-def interaction_effects(trials: "DataFrame", parameters: Sequence[str]) -> "DataFrame":
-    """Return which share of the differences between settings two parameters explain only together.
-
-    The interactions of a functional analysis of variance, over the same means and of the same squares as in
-    :func:`main_effects`: what the means of pairs of values leave after those of single values. It is tested against
-    how the means of settings with one pair of values differ or, where each pair has one setting, their seeds.
-
-    Parameters
-    ----------
-    trials : DataFrame
-        As ``trials`` of :class:`xmlcore.experiment.Sweep`.
-    parameters : sequence of str
-        Columns of the trials.
-
-    Returns
-    -------
-    DataFrame
-        A line for each pair, largest share first: ``first``, ``second``, ``share`` (in [0, 1]; NaN if it cannot be
-        said), ``p`` (of the F test; NaN where nothing tells chance, as in a grid of two parameters with one seed) and
-        ``why`` (why it cannot be said, or ""). Shares are known of grids in which all pairs of values have as many
-        settings.
-    """
-    parameters, done, means, settings = _read(trials, parameters)
-    by_setting = done.groupby("setting", sort=False)["value"]
-    n_seeds, left = by_setting.size(), len(done) - len(means)
-    of_seeds = by_setting.var(ddof=0).mul(n_seeds).sum() / max(left, 1) * (1 / n_seeds).mean() if left else np.nan
-    groups = {name: np.unique([repr(value) for value in settings[name]], return_inverse=True)[1] for name in parameters}
-    lines = []
-    for pair in itertools.combinations(parameters, 2):
-        found = _together(means.to_numpy(np.float64), *(groups[name] for name in pair), (float(of_seeds), left))
-        lines.append((*pair, *found))
-    found = pd.DataFrame(lines, columns=["first", "second", "share", "p", "why"])
-    return found.sort_values("share", ascending=False, kind="stable", ignore_index=True)
-
-
-def _together(values, a, b, of_seeds) -> tuple[float, float, str]:
-    """Return the share of the variance that two groupings explain only together, its p-value, and why there is none."""
-    from scipy.stats import f
-
-    if not values.size or not a.any() or not b.any():
-        return np.nan, np.nan, ONE_VALUE if values.size else FEW
-    size = np.zeros((a.max() + 1, b.max() + 1))
-    np.add.at(size, (a, b), 1)
-    if (size != size[0, 0]).any():
-        return np.nan, np.nan, UNEVEN
-    every = ((values - values.mean()) ** 2).sum()
-    if not every > values.size * (1e-12 * np.abs(values).max()) ** 2:
-        return np.nan, np.nan, NONE
-    cells = np.zeros_like(size)
-    np.add.at(cells, (a, b), (values - values.mean()) / size[0, 0])
-    rest = cells - cells.mean(axis=0) - cells.mean(axis=1, keepdims=True)
-    between, degrees = size[0, 0] * (rest**2).sum(), (size.shape[0] - 1) * (size.shape[1] - 1)
-    left = values.size - size.size
-    within = ((values - values.mean() - cells[a, b]) ** 2).sum()
-    chance, left = (within / left, left) if left else of_seeds
-    is_told = chance > 1e-12 * every  # not of one seed, nor where nothing is left to chance
-    p = float(f.sf(between / degrees / chance, degrees, left)) if is_told else np.nan
-    return float(between / every), p, ""
-
-
-def _read(trials, parameters):
-    """Return the parameters, trials that are done of the round with most settings, their means, and one of each."""
-    parameters = check_names(parameters, "parameters")
-    check_frame(trials, ("value", "rung", "setting", *parameters), "a sweep", "trials")
-    done = trials[trials["value"].notna()]
-    done = done[done["rung"] == done.groupby("rung")["setting"].nunique().idxmax()] if len(done) else done
-    means = done.groupby("setting", sort=False)["value"].mean()
-    return parameters, done, means, done.drop_duplicates("setting").set_index("setting").loc[means.index]
 
 
 def _groups(values) -> np.ndarray:

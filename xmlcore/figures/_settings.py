@@ -25,9 +25,6 @@ UPRIGHT = 110  # height of texts in place of numbers below a panel, where they s
 BELOW = 90  # height of numbers and a line of a title below a panel
 TITLE, IN_TITLE = 18, 24  # height of a further line of a title, and most letters of a line
 APART = 0.15  # of the width of a panel: labels that are nearer to each other would overlap
-# Of lines that are no means of all.
-AGAIN = [*(color for color in ink.PALETTE if color not in (ink.BLUE, ink.ORANGE)), ink.VIOLET]
-MARKS = ("circle", "square-open", "diamond-open", "x-thin-open", "cross-thin-open")  # each is seen on the ones before
 MOST_VALUES = 12  # a line goes through the mean at each value; if there are more values, through means of groups
 GROUPS = 6  # groups of neighbouring values, of equal size
 NAME = 36  # characters of the name of a trial on a line
@@ -93,20 +90,17 @@ def sweep_values(
     parameters: dict[str, Any],
     measure: str,
     notes: dict[str, str] | None = None,
-    together: tuple[str, str, str] | None = None,
 ) -> Figure:
     """Draw a measure against each varied parameter: points for trainings, a line for the mean, stars for the best.
 
-    ``notes`` has further lines below some axes, by parameter. ``together`` has two parameters and the note of one more
-    panel: against the one with more values, a line of means for each value of the other.
+    ``notes`` has further lines below some axes, by parameter.
     """
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     texts = trials[list(parameters)].astype(object)
     trials = trials.assign(**texts.where(texts.notna(), None))  # None among numbers came back as NaN
     drawn = trials[trials["value"].notna()]
-    n_panels = len(parameters) + (together is not None)
-    n_columns = 2 if n_panels == 4 else min(3, n_panels)
-    n_rows = -(-n_panels // n_columns)
+    n_columns = 2 if len(parameters) == 4 else min(3, len(parameters))
+    n_rows = -(-len(parameters) // n_columns)
     titles = {name: _wrapped(label, (notes or {}).get(name, "")) for name, label in parameters.items()}
     more = TITLE * max(title.count("<br>") for title in titles.values())
     if not all(_are_numbers(trials[name]) for name in [*parameters][: n_columns * (n_rows - 1)]):
@@ -128,29 +122,12 @@ def sweep_values(
         look = {"hoverinfo": "skip", "hovertemplate": None, "legendgroup": "best", **in_legend}
         figure.points(x, 100 * best["value"], "the best training", star, "", **look)
         figure.axes({"title_text": titles[name], **_axis(trials[name], numbers)}, **place)
-    if together is not None:
-        place = {"row": n_rows, "col": (n_panels - 1) % n_columns + 1}
-        _add_together(figure, drawn[drawn["rows"] == sizes[-1]] if sizes else drawn, together, parameters, place)
     figure.axes(y=f"{measure}, percent", col=1)
     return figure.checked(whole=100.0, height=height + 130, showlegend=True)
 
 
 def _wrapped(label, note) -> str:
     return "<br>".join([*textwrap.wrap(short(label, 2 * IN_TITLE), IN_TITLE), *textwrap.wrap(note, IN_TITLE)])
-
-
-def _add_together(figure, drawn, together, parameters, place):
-    """Add the panel of two parameters: a line of means for each value of the one with fewer values."""
-    by, name = sorted(together[:2], key=lambda name: drawn[name].map(repr).nunique())
-    numbers = _are_numbers(drawn[name])
-    for order, (value, own) in enumerate(drawn.groupby(drawn[by].map(_text), sort=False)):
-        color, dash, mark = (ways[order % len(ways)] for ways in (AGAIN, ink.RUN_DASHES, MARKS))
-        means = (100 * own["value"]).groupby(_places(own[name], numbers)).mean()
-        x, y = (means.index, means) if numbers else _with_gaps(drawn[name], means)
-        look = {"marker": {"color": color, "size": 8, "symbol": mark, "line": {"color": color, "width": 2}}, **place}
-        hover = f"{value}, %{{x}}: %{{y:.2f}} %"
-        figure.line(x, y, f"{short(parameters[by], IN_TITLE)} = {value}", color, hover, dash=dash, **look)
-    figure.axes({"title_text": _wrapped(parameters[name], together[2]), **_axis(drawn[name], numbers)}, **place)
 
 
 def _add_means(figure, part, name, numbers, measure, group, color, place):

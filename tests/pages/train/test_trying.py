@@ -134,31 +134,11 @@ def influences(frame, grid, method="grid"):
     return trials.influences(trials.Tried(task, lines, None, None, frame, frame))
 
 
-def test_two_settings_that_matter_only_together_have_a_share():
-    grid = {"loss": ["logistic", "squared_hinge"], "C": [1.0, 3.0, 10.0, 30.0]}
-    lines = pd.DataFrame([{"loss": loss, "C": C} for loss in grid["loss"] for C in grid["C"]])
-    for second, is_found in (([0.7, 0.6, 0.4, 0.2], True), ([0.3, 0.5, 0.7, 0.8], False)):
-        of = influences(lines.assign(value=[0.2, 0.4, 0.6, 0.7, *second]), grid)
-        assert (of.together is not None) == is_found and (of.low, of.high) == (0.2, max(second))
-        shares = [*of.effects["share"], of.together.share if is_found else 0.0]
-        assert sum(shares) == pytest.approx(1, abs=0.02)
-        assert not is_found or of.together.share > 0.9
-
-
 def test_of_drawn_settings_only_found_influences_have_shares():
     rng, grid = np.random.default_rng(0), {name: {"low": 0.1, "high": 20} for name in ("C", "arity")}
     frame = pd.DataFrame({"C": np.geomspace(0.1, 10, 20), "arity": rng.permutation(20) + 2})
     of = influences(frame.assign(value=np.linspace(0.3, 0.6, 20)), grid, "random")
     assert "%" in of.notes["C"] and of.notes["arity"] == trials.UNFOUND
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_shares_of_all_combinations_add_up(seed):
-    frame = pd.DataFrame([(c, arity) for c in (0.1, 1.0, 10.0) for arity in (2, 32)], columns=["C", "arity"])
-    grid = {name: frame[name].unique().tolist() for name in ("C", "arity")}
-    of = influences(frame.assign(value=np.random.default_rng(seed).random(6)), grid, "halving")
-    assert of.effects["share"].sum() + (of.together.share if of.together else 0.0) == pytest.approx(1)
-    assert trials.UNFOUND not in of.notes.values()
 
 
 @pytest.mark.sections("Several settings")
