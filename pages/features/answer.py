@@ -10,12 +10,13 @@ from pages.shared.rows import explaining
 from xmlcore import figures
 
 BARS = (10, 15, 20, 50)  # numbers of features that can be drawn
-# Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
-ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper": False}
+# Ways to rank the features that a label keeps, and whether scores are multiplied by the excess.
+EXCESS = "× excess in the label’s rows"
+ORDERS = {f"Score {EXCESS}": True, "Score alone, as in the paper": False}
 ABOUT_ORDERS = (
     "A score says how much the label’s output would change with the feature, even if no row of the label has it. "
-    "Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. Which "
-    "features are selected does not change."
+    "The excess is how much more often the label’s rows have the feature than other rows: it puts first what tells "
+    "these rows from others. Which features are selected does not change."
 )
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
 MANY = 0.1  # share of the labels with few rows from which a card counts them
@@ -37,11 +38,11 @@ def sentence(view, label) -> str:
     """Say which features matter most for a label."""
     table, score = view.features_of(label), f"the score of {view.selection.title}"
     if view.weighted:
-        table, score = table[table["weighted_score"] > 0], f"{score} × share of the label’s rows"
+        table, score = table[table["weighted_score"] > 0], f"{score} {EXCESS}"
     whose = "all labels together" if view.selection.shared else format.bold(view.data.label_name(label))
     first = [format.bold(feature) for feature in table["name"].head(3)]
     if not first:
-        return f"None of the features kept for {whose} occurs in its rows."
+        return f"None of the features kept for {whose} is more frequent in its rows than in others."
     matter = "matters" if len(first) == 1 else "matter"
     return f"{format.listed(first)} {matter} most for {whose}, by {format.plain(score)}."
 
@@ -88,7 +89,7 @@ def bars(view, label) -> None:
     table = drawn = view.features_of(label)
     unit = f"Score, {_kind(selection)[0]}"
     if view.weighted:
-        drawn, unit = weighted_scores(table), "Score × share of the label’s rows"
+        drawn, unit = weighted_scores(table), f"Score {EXCESS}"
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
     by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
     whose = "all labels together" if selection.shared else format.bold(name)
@@ -101,7 +102,7 @@ def bars(view, label) -> None:
         f"{view.files}-label{label}{named}{view.order_file}",
         f"The features of largest score for {whose}, by {format.plain(selection.title)}, whether they raise or lower "
         f"the label’s score.{lines if 'standard_error' in table else ''}",
-        counted="kept features" + (" that rows of the label have" if view.weighted else ""),
+        counted="kept features" + (" more frequent in the label’s rows" if view.weighted else ""),
     )
 
 
@@ -118,7 +119,7 @@ def label_table(view, label) -> None:
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])
     titles = {
         "weighted_rank": tables.number("Rank", 65, "%d"),
-        "weighted_score": tables.number("Score × share", 115, "%.3g", "Times the share of the label’s rows with it."),
+        "weighted_score": tables.number("Score × excess", 115, "%.3g", "In label’s rows − in other rows."),
         "rank": tables.number("Rank by score" if view.weighted else "Rank", 105 if view.weighted else 65, "%d"),
         "score": tables.number("Score", 90, "%.3g"),
         "name": tables.text("Feature"),

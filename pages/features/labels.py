@@ -146,7 +146,7 @@ def all_labels(view) -> None:
     counts = np.bincount(data.Y_train.indices, minlength=selection.n_labels)
     names = best_names(view.key, tuple(labels.tolist()), view.weighted, NAMES)
     about = {"name": listed["name"].to_numpy(), "label": labels, "rows": counts[labels], "features": names}
-    table, by = pd.DataFrame(about), "score × occurrence" if view.weighted else "score"
+    table, by = pd.DataFrame(about), "score × excess" if view.weighted else "score"
     tables.show(
         table,
         "features.labels",
@@ -171,6 +171,6 @@ def all_labels(view) -> None:
 def _everything(view):
     selection, data, shares = view.selection, view.data, None
     if view.by_gradient:
-        shares = frames.shares_with_label(selection.selected, range(selection.n_labels), data.X_train, data.Y_train)
+        shares = frames.shares_of_features(selection.selected, range(selection.n_labels), data.X_train, data.Y_train)
     parts = (selection.selected, selection.selected_scores)
     return frames.selection_frame(*parts, data.label_name, data.feature_name, shares)

@@ -16,7 +16,7 @@ FEW_ROWS = 5  # a label of at most this many training rows has few
 class ShownSelection:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
-    weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
+    weighted = False  # whether features are ranked by score times excess: the page sets what was chosen
     n_bars = 15  # number of features drawn, also set by the page
 
     def __init__(self, ready):
@@ -40,7 +40,7 @@ class ShownSelection:
 
     @property
     def order_file(self) -> str:
-        return "-by-occurrence" if self.weighted else ""
+        return "-by-excess" if self.weighted else ""
 
     @property
     def closest(self):

@@ -61,10 +61,14 @@ def test_label_frame_counts_rows_and_labels():
 
 def counted(selected, X, Y, labels):
     X, Y = X.toarray() != 0, Y.toarray()
-    return [[X[Y[:, label], j].mean() if Y[:, label].any() else np.nan for j in selected[label]] for label in labels]
+    rows = [Y[:, label] for label in labels]
+    return [
+        [[X[some, j].mean() if some.any() else np.nan for j in selected[label]] for label, some in zip(labels, which)]
+        for which in (rows, [~some for some in rows])
+    ]
 
 
-def test_scores_are_weighted_by_the_share_of_the_labels_rows(monkeypatch):
+def test_scores_are_weighted_by_the_excess_in_the_labels_rows(monkeypatch):
     selected, scores = some_selection()
     rng = np.random.default_rng(3)
     X = sp.csr_array(rng.random((40, 30)) * (rng.random((40, 30)) < 0.2))
@@ -72,12 +76,13 @@ def test_scores_are_weighted_by_the_share_of_the_labels_rows(monkeypatch):
     labels = [11, 2, 7]
     for cells in (frames.BLOCK_CELLS, 31):
         monkeypatch.setattr(frames, "BLOCK_CELLS", cells)
-        shares = frames.shares_with_label(selected, labels, X, Y)
+        shares = frames.shares_of_features(selected, labels, X, Y)
+        excess = np.maximum(shares[0] - shares[1], 0)
         np.testing.assert_allclose(shares, counted(selected, X, Y, labels), rtol=1e-6)
         best, values = frames.weighted(selected, scores, labels, X, Y)
         assert best[0].tolist() == selected[11].tolist() and not values[0].any()
         for at, label in ((1, 2), (2, 7)):
-            products = dict(zip(selected[label].tolist(), scores[label] * shares[at]))
+            products = dict(zip(selected[label].tolist(), scores[label] * excess[at]))
             np.testing.assert_allclose(values[at], sorted(products.values(), reverse=True), rtol=1e-6)
             np.testing.assert_allclose([products[j] for j in best[at].tolist()], values[at], rtol=1e-6)
             table = frames.label_frame(selected, scores, None, label, X, Y).sort_values("weighted_rank")
@@ -87,7 +92,7 @@ def test_scores_are_weighted_by_the_share_of_the_labels_rows(monkeypatch):
 
 def test_the_frame_of_a_selection_has_both_rankings():
     selected, scores = np.array([[4, 1, 2], [3, 0, 1]]), np.array([[5.0, 4.0, 1.0], [3.0, 2.0, 1.0]])
-    shares = np.array([[0.0, 0.5, 1.0], [np.nan, np.nan, np.nan]])
+    shares = np.array([[0.0, 0.75, 1.0], [np.nan, np.nan, np.nan]]), np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 0.0]])
     table = frames.selection_frame(selected, scores, "label {}".format, "word {}".format, shares)
     assert table["label"].tolist() == [0] * 3 + [1] * 3 and table["label_name"].tolist()[2:4] == ["label 0", "label 1"]
     assert table["feature"].tolist() == selected.ravel().tolist() and table["name"].tolist()[:2] == ["word 4", "word 1"]

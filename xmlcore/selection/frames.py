@@ -25,7 +25,7 @@ def kept(selected, n_features: int) -> sp.csr_array:
     return sp.csr_array((np.ones(ids.size, np.float32), ids, ptr), shape=(n_labels, n_features))
 
 
-def selection_frame(selected, scores, label_name: Callable, feature_name: Callable, with_label=None):
+def selection_frame(selected, scores, label_name: Callable, feature_name: Callable, shares=None):
     """Return a table of the whole selection, with one line per label and feature."""
     n_labels, k = selected.shape
     ids, place = np.unique(selected, return_inverse=True)
@@ -41,34 +41,43 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
             "score": np.asarray(scores).ravel(),
         }
     )
-    if with_label is None:
+    if shares is None:
         return table
-    weighted = np.asarray(scores, dtype=np.float64) * with_label
+    with_label, without_label = shares
+    weighted = _weighted(scores, with_label, without_label)
     ranks = np.empty((n_labels, k), np.int64)
     np.put_along_axis(ranks, _best_first(weighted), np.arange(1, k + 1)[None, :], axis=1)
-    return table.assign(with_label=with_label.ravel(), weighted_score=weighted.ravel(), weighted_rank=ranks.ravel())
+    shared = {"with_label": with_label.ravel(), "without_label": without_label.ravel()}
+    return table.assign(**shared, weighted_score=weighted.ravel(), weighted_rank=ranks.ravel())
 
 
-def shares_with_label(selected, labels, X, Y) -> np.ndarray:
-    """Return the share of a label's rows that have a feature, for the features that some labels keep."""
+def shares_of_features(selected, labels, X, Y) -> tuple:
+    """Return the shares of a label's rows, and of all others, that have a feature, for what some labels keep."""
     labels = np.asarray(labels)
     has = sp.csr_array((np.ones(X.nnz, np.float32), X.indices, X.indptr), shape=X.shape)
     rows_of_label = sp.csr_array(sp.csc_array(Y)[:, labels].T, dtype=np.float32)
-    n_rows = np.diff(rows_of_label.indptr)
-    shares = np.full((labels.size, np.asarray(selected).shape[1]), np.nan)
+    n_rows, in_all = np.diff(rows_of_label.indptr), np.bincount(X.indices, minlength=X.shape[1])
+    shares = np.full((2, labels.size, np.asarray(selected).shape[1]), np.nan)
     step = max(1, BLOCK_CELLS // max(1, X.shape[1]))
     for start in range(0, labels.size, step):
         block = slice(start, start + step)
         counts = (rows_of_label[block] @ has).toarray()
-        own = np.take_along_axis(counts, np.asarray(selected)[labels[block]], axis=1)
-        np.divide(own, n_rows[block, None], out=shares[block], where=n_rows[block, None] > 0)
-    return shares
+        features, n = np.asarray(selected)[labels[block]], n_rows[block, None]
+        own = np.take_along_axis(counts, features, axis=1)
+        np.divide(own, n, out=shares[0, block], where=n > 0)
+        np.divide(in_all[features] - own, X.shape[0] - n, out=shares[1, block], where=n < X.shape[0])
+    return shares[0], shares[1]
+
+
+def _weighted(scores, with_label, without_label) -> np.ndarray:
+    """Return scores times by how much more often the label's rows have the feature than others; 0 where less often."""
+    return np.asarray(scores, dtype=np.float64) * np.maximum(np.nan_to_num(with_label - without_label), 0)
 
 
 def weighted(selected, scores, labels, X, Y) -> tuple:
-    """Return the features of some labels by score times the share of the label's rows that have the feature."""
+    """Return the features of some labels by score times how much more often the label's rows have them than others."""
     labels = np.asarray(labels)
-    values = np.asarray(scores, dtype=np.float64)[labels] * np.nan_to_num(shares_with_label(selected, labels, X, Y))
+    values = _weighted(np.asarray(scores)[labels], *shares_of_features(selected, labels, X, Y))
     order = _best_first(values)
     return np.take_along_axis(np.asarray(selected)[labels], order, 1), np.take_along_axis(values, order, 1)
 
@@ -95,7 +104,7 @@ def label_frame(selected, scores, errors, label: int, X, Y):
             "with_label": np.divide(counts_with_label, n_true),
             "without_label": np.divide(counts - counts_with_label, rows.size - n_true),
         }
-    columns["weighted_score"] = columns["score"] * columns["with_label"]
+    columns["weighted_score"] = _weighted(*(columns[name] for name in ("score", "with_label", "without_label")))
     columns["weighted_rank"] = np.empty(features.size, np.int64)
     columns["weighted_rank"][_best_first(columns["weighted_score"][None, :])[0]] = columns["rank"]
     return pd.DataFrame(columns)
