@@ -108,10 +108,12 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
 
 
 def _differences(keys, names, choice, file_name, compared) -> None:
-    measures = of_runs.tested(choice)
+    measures, drawn = of_runs.tested(choice), dict(zip(keys, compared["run"]))
+    tests = of_runs.drawn_tests(keys, measures)
+    title = f"Better or worse than {figures.cut_apart(drawn.values(), of_runs.NAME)[compared['run'].iloc[0]]}"
     charts.show_figure(
-        of_runs.differences_figure(keys, measures, compared),
-        of_runs.named(of_runs.drawn_tests(keys, measures), names),
+        figures.differences(of_runs.named(tests, drawn), title, compared).update_layout(height=of_runs.HEIGHT),
+        of_runs.named(tests, names),
         f"{file_name}-differences",
         OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, measures))),
         of=keys,

@@ -104,13 +104,6 @@ def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
     return frame[frame["measure"].isin(side_by_side.drawn_measures(frame))]
 
 
-def differences_figure(keys: tuple, measures: tuple, compared):
-    """Draw how results differ from the first; ``compared`` has the lines of :func:`styled`."""
-    frame = named(drawn_tests(keys, measures), dict(zip(keys, compared["run"])))
-    (first,) = figures.cut_apart([compared["run"].iloc[0]], NAME).values()
-    return figures.differences(frame, f"Better or worse than {first}", compared).update_layout(height=HEIGHT)
-
-
 def styled(lines) -> pd.DataFrame:
     """Return ``run`` (title), ``model`` and ``place`` of lines, by which figures give colours and marks."""
     models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]

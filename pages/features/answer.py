@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.features.view import FEW_ROWS, few_steps, labels_of_few_rows, plan, selection_union
+from pages.features.view import few_steps, plan, selection_union
 from pages.shared import cached, fields, format, selectors, settings, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
@@ -19,6 +19,7 @@ ABOUT_ORDERS = (
     "these rows from others. Which features are selected does not change."
 )
 QUERY = "features.query"  # name of the search for labels, which decides what the table of all labels lists
+FEW_ROWS = 5  # a label of at most this many training rows has few
 MANY = 0.1  # share of the labels with few rows from which a card counts them
 KINDS = {  # title of the axis of scores, and which features are kept: ends a sentence that begins with "those"
     "gradient": ("mean squared gradient", "with which the output of a trained network changes most"),
@@ -63,7 +64,8 @@ def cards(view) -> None:
             f"{format.count(view.closest[1], 'label')}, the most frequent ones."
         )
         shown.append(("Shared by two labels", f"{100 * view.closest[3]:.0f}\u00a0%", about))
-    few = 0 if selection.shared else labels_of_few_rows(view.data)
+    rows = np.bincount(view.data.Y_train.indices, minlength=selection.n_labels)
+    few = 0 if selection.shared else int((rows <= FEW_ROWS).sum())
     if few >= MANY * selection.n_labels:
         about = f"At most {FEW_ROWS} training rows: most of the features that such a label keeps say little of it."
         shown.append(("Labels of few rows", f"{few:,} of {selection.n_labels:,}", about))

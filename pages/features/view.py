@@ -2,15 +2,12 @@
 
 import json
 
-import numpy as np
-
 from pages.shared import cached, format
 from xmlcore import experiment
 from xmlcore.experiment.engine import times
 from xmlcore.selection import frames
 
 FEW_STEPS = 300  # training steps; with fewer steps, the network has hardly learned
-FEW_ROWS = 5  # a label of at most this many training rows has few
 
 
 class ShownSelection:
@@ -63,10 +60,6 @@ def few_steps(planned: dict) -> str:
     """Return a note if the network of FALS is trained in few steps, otherwise an empty text."""
     n = planned.get("n_steps", FEW_STEPS)
     return "" if n >= FEW_STEPS else f"The network is trained in only {n:,} steps: choose more epochs."
-
-
-def labels_of_few_rows(data) -> int:
-    return int((np.bincount(data.Y_train.indices, minlength=data.n_labels) <= FEW_ROWS).sum())
 
 
 @cached.shared()

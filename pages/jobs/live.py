@@ -43,7 +43,9 @@ def answer() -> JobCounts:
     line, later = queue.waiting(), first_results.waiting()
     last = max((at for at, job in enumerate(line) if mine in job.owners), default=0)
     waits = [len(waiting) - paused, paused]
-    waits[sweeping.is_paused()] += sweeping.not_begun()
+    for record in sweeping.running():  # trainings of sweeps that are to come, and no jobs yet
+        trials = sweeping.plan(record)
+        waits[sweeping.is_paused()] += max(0, trials.total - trials.done - len(sweeping.trainings(record)))
     ahead = sum(job in line[:last] for job in others)
     return JobCounts(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
 

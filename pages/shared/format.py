@@ -5,6 +5,7 @@ downloaded have numbers, with the unit in the column's name.
 """
 
 import contextlib
+import functools
 import math
 import re
 from datetime import datetime, tzinfo
@@ -28,14 +29,19 @@ def showing(shown: int, total: int, noun: str, many: str | None = None) -> str:
     return f"Showing {shown:,} of {count(total, noun, many)}" if shown < total else count(total, noun, many)
 
 
-def percent(share: float) -> str:
-    """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
-    return unbroken(wording.percent(share))
+def unbroken(text: str) -> str:
+    """Return a text with no-break spaces after its numbers."""
+    return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 
-def probability(value: float) -> str:
-    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
-    return unbroken(wording.probability(value))
+def _unbroken(write):
+    """Return a function of :mod:`xmlcore.wording` with no-break spaces in its texts."""
+    return functools.wraps(write)(lambda value: unbroken(write(value)))
+
+
+percent, probability, seconds, duration, size = map(
+    _unbroken, (wording.percent, wording.probability, wording.seconds, wording.duration, wording.size)
+)
 
 
 def score(value: float, percent: bool) -> str:
@@ -74,32 +80,12 @@ def ordinal(place: int) -> str:
     return f"{place:,}{ending}"
 
 
-def seconds(value: float) -> str:
-    """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
-    return unbroken(wording.seconds(value))
-
-
 def roughly(value: float) -> str:
     """Return an estimated time without digits that nobody knows: ``12 s``, ``1 min 20 s``, ``26 min``."""
     if value < 60:
         return seconds(value)
     whole = 10 * round(value / 10) if value < 600 else 60 * round(value / 60)
     return seconds(whole) if whole % 60 or whole >= 3600 else f"{whole // 60}\u00a0min"
-
-
-def duration(value: float) -> str:
-    """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
-    return unbroken(wording.duration(value))
-
-
-def size(n_bytes: float) -> str:
-    """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
-    return unbroken(wording.size(n_bytes))
-
-
-def unbroken(text: str) -> str:
-    """Return a text with no-break spaces after its numbers."""
-    return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 
 def zone() -> tzinfo:

@@ -62,4 +62,5 @@ def _of_page() -> tuple:
     """Return the state on which the whole page depends: a part that changes it is not drawn alone."""
     jobs = [record["id"] for record in workspace.get("jobs")]
     sweeps = [(record["key"], record["asked"], record.get("stopped")) for record in workspace.get("sweeps")]
-    return view.now(), workspace.get("dataset"), workspace.get("shown"), jobs, sweeps, workspace.has_notice()
+    in_use = workspace.get("dataset"), workspace.get("shown")
+    return view.now(), in_use, jobs, sweeps, workspace.NOTICE in st.session_state

@@ -136,12 +136,6 @@ def trainings(record: dict) -> list:
     return [] if driver is None else [job for job in list(driver.jobs.values()) if job.active]
 
 
-def not_begun() -> int:
-    """Return how many trainings of this workspace's sweeps are to come, and no jobs yet."""
-    plans = [(plan(record), trainings(record)) for record in running()]
-    return sum(max(0, trials.total - trials.done - len(own)) for trials, own in plans)
-
-
 def interrupted() -> list:
     """Return the records of this workspace's sweeps that the end of the app has interrupted."""
     known = workspace.get("known")

@@ -74,7 +74,9 @@ def ready_all(
         watched += running
         failures += jobs.failed(key=task.key)
     if waiting:
-        _offer_all(waiting, button, key, of)
+        counted = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
+        label, look = f"{button} {counted}".rstrip() + _time(*waiting.values()), "primary" if counted else "secondary"
+        actions.button(label, type=look, key=key, on_click=_start_all, args=(waiting,))
     if marked:
         mark(marked, key)
     jobs.watch(watched)
@@ -138,13 +140,6 @@ def _start_all(named: dict) -> None:
     values = {name: math.inf if one is None else one.values for name, one in estimates.items()}
     for name in sorted(named, key=values.get):
         start(named[name], about=name)
-
-
-def _offer_all(named, button, key, noun):
-    """Draw one button that starts all tasks without a result; ``noun`` is what they are counted as."""
-    counted = next(iter(named)) if len(named) == 1 else format.count(len(named), noun)
-    label, type = f"{button} {counted}".rstrip() + _time(*named.values()), "primary" if counted else "secondary"
-    actions.button(label, type=type, key=key, on_click=_start_all, args=(named,))
 
 
 def mark(named: dict, key: str) -> None:

@@ -112,7 +112,8 @@ def follow() -> None:
     if NOW not in st.session_state or walked():
         asked, missing = parsed(st.query_params.get(FIELD, "") or st.session_state.get(_BARE, "")), []
         if asked != View():
-            workspace.update(lambda data: missing.extend(_use(data, asked)))
+            use = lambda data: _use_dataset(data, asked.data) or _use_result(data, asked.result)  # noqa: E731
+            workspace.update(lambda data: missing.extend(use(data)))
         st.session_state[NOW] = _in_use(View() if missing else asked)
         if missing:
             workspace.notify(UNKNOWN.format(parts=format.listed(missing)))
@@ -136,12 +137,8 @@ def _in_use(view) -> View:
     return view.changed(data=data).changed(result=(workspace.get("shown").get(fingerprint) or "")[:DIGITS])
 
 
-def _use(data, view) -> list[str]:
-    """Put the data set and the result of a view in use in a workspace's fields; return the names of missing ones."""
-    return _use_dataset(data, view.data) or _use_result(data, view.result)
-
-
 def _use_dataset(data, beginning) -> list[str]:
+    """Put the data set of a view in use in a workspace's fields; return its noun if it is missing."""
     known = data["known"].items()
     fits = [key for key, entry in known if dataset_list.is_default(entry)]
     if beginning:

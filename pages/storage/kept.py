@@ -14,6 +14,7 @@ from pages.shared.results import run_names
 from pages.shared.workspaces import removed, stored, workspace
 from pages.storage import owned
 from xmlcore import experiment, figures, store
+from xmlcore.state import database
 from xmlcore.store.limit import BOUND_VARIABLE
 
 LISTED = 8  # titles of what goes with a deletion that are named
@@ -179,7 +180,8 @@ def with_trials(chosen: list, inventory, sweeps: list) -> list:
 def elsewhere(mine: str) -> set[str]:
     """Return the keys that other workspaces list, all of which are read."""
     keys = set()
-    for data in stored.all_but(mine):
+    for row in database().rows(stored.TABLE):
+        data = {} if row.key == stored.row(mine) else row.value
         keys |= owned.keys(data) | owned.trial_keys(data.get("sweeps", ()))
     return keys
 

@@ -30,21 +30,16 @@ def choose(ready) -> None:
     fields.pick("Result shown", titles, "train.shown", ready.key, reopen, help=help)
 
 
-def choose_model(shown: dict | None) -> str:
-    """Show the choice of the model to train next, at first that of the result shown, and return it."""
-    models = experiment.MODELS
-    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
-    take = partial(workspace.remember, NEXT)
-    return fields.pick("Model to train", dict(zip(models, models)), NEXT, next_model(shown), take, help=help)
-
-
 def next_model(shown: dict | None) -> str:
     wanted = [workspace.get("widgets").get(NEXT), shown and shown["model"], *experiment.MODELS]
     return next(model for model in wanted if isinstance(model, str) and model in experiment.MODELS)
 
 
 def show(data, fingerprint, shown) -> None:
-    model, shown_key = choose_model(shown), shown["key"] if shown else None
+    models, shown_key = experiment.MODELS, shown["key"] if shown else None
+    help = "  \n".join(f"**{name}**: {info.cls.ABOUT.title}" for name, info in models.items())
+    take = partial(workspace.remember, NEXT)
+    model = fields.pick("Model to train", dict(zip(models, models)), NEXT, next_model(shown), take, help=help)
     info = experiment.MODELS[model]
     buttons, place = st.container(horizontal=True, vertical_alignment="center"), st.container()
     button = buttons.container()

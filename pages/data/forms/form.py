@@ -143,9 +143,12 @@ class Form(NamedTuple):
 def show(form: Form, *about) -> None:
     """Draw the fields of a form, the size of its data set and its button."""
     request = form.fields(*about)
-    waits = request is not None and _runs(form, request)
-    if request is not None and isinstance(request.task, Task):
-        _estimate(request.task)
+    made = None if request is None or not isinstance(request.task, Task) else request.task
+    waits = bool(made and jobs.active(key=made.key))
+    if form.chosen is not None:
+        waits = request is not None and form.chosen.waits()
+    if made is not None:
+        _estimate(made)
     waiting = "Being read" if form.chosen else "Being made"
     text = waiting if waits else form.button
     # Remembered until then: Streamlit forgets a press when another event interrupts the run.
@@ -216,12 +219,6 @@ def share_and_seed(form: str, left, right, disabled: bool) -> dict:
     share = fields.percent(TEST_SIZE, f"{form}.share", place=left, disabled=disabled)
     seed = fields.described(RANDOM_STATE, f"{form}.seed", place=right, disabled=disabled)
     return {TEST_SIZE.name: share, RANDOM_STATE.name: seed}
-
-
-def _runs(form, request) -> bool:
-    if form.chosen is not None:
-        return form.chosen.waits()
-    return isinstance(request.task, Task) and bool(jobs.active(key=request.task.key))
 
 
 def _estimate(task):

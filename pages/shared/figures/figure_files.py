@@ -43,7 +43,8 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
     # The Compare page shows results on other data sets than the one in use.
     fingerprints = [record["fingerprint"] for record in records], [known.get("dataset")]
-    of, in_use = (dict.fromkeys(_names(known, some)) for some in fingerprints)
+    names = {fingerprint: entry["name"] for fingerprint, entry in known.get("known", {}).items()}
+    of, in_use = (dict.fromkeys(names[one] for one in some if one in names) for some in fingerprints)
     found = {"Data set": "; ".join(of or in_use) or "unknown"}
     results = [(record.get("model") or record.get("method"), record["params"], record["key"]) for record in records]
     if results:
@@ -55,19 +56,10 @@ def origin(name: str, keys=(), known: dict | None = None) -> dict[str, str]:
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
 
 
-def _names(known, fingerprints):
-    names = known.get("known", {})
-    return [names[fingerprint]["name"] for fingerprint in fingerprints if fingerprint in names]
-
-
 def in_words(origin: dict[str, str]) -> str:
     """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
     sentence = "; ".join(f"{name.lower()}: {origin[name]}" for name in ("Data set", "Results") if name in origin)
     return f"{sentence[:1].upper()}{sentence[1:]}. {origin['Software']}, {origin['Creation Time']}."
-
-
-def _title(figure, origin) -> str:
-    return " – ".join(filter(None, (origin["Data set"], figure.layout.title.text)))
 
 
 def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
@@ -79,13 +71,13 @@ def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, s
         "layout": drawn["layout"],
         "config": {**config, "modeBarButtonsToRemove": [*config.get("modeBarButtonsToRemove", ()), "toImage"]},
         "name": name,
-        "caption": plain_caption(caption),
+        "caption": html.unescape(re.sub(r"</?(strong|em|code)>", "", html_of_markdown(caption))),
         "origin": origin,
         "originText": in_words(origin),
     }
     named = {"description": drawing["caption"], "generator": origin["Software"]} | origin
     parts = {
-        "title": html.escape(_title(figure, origin)),
+        "title": html.escape(" – ".join(filter(None, (origin["Data set"], figure.layout.title.text)))),
         "meta": "\n".join(f'<meta name="{html.escape(n)}" content="{html.escape(v)}">' for n, v in named.items()),
         "height": str(height),
         "caption": html_of_markdown(caption),
@@ -114,10 +106,6 @@ def _font() -> str:
     """Return the font of pages, which comes with Streamlit; nothing where it has none of this name."""
     fonts = [*(Path(st.__file__).parent / "static").rglob("SourceSansVF-Upright*.woff2")]
     return base64.b64encode(fonts[0].read_bytes()).decode("ascii") if fonts else ""
-
-
-def plain_caption(caption: str) -> str:
-    return html.unescape(re.sub(r"</?(strong|em|code)>", "", html_of_markdown(caption)))
 
 
 def html_of_markdown(text: str) -> str:

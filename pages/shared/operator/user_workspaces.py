@@ -32,8 +32,10 @@ def admits(token: str) -> bool:
 
 def chosen(token: str | None) -> str | None:
     """Return the workspace that a new session opens: that of the address, or the one that the user opened last."""
-    who = accounts.user()
-    if who is None or (token is not None and not _is_new(token)):
+    who, data = accounts.user(), None if token is None else stored.read(token)
+    # One that was made for an address without a workspace, and in which nothing was done yet.
+    is_new = isinstance(data, dict) and "look_of" not in data and data.get("user") is None and not data.get("known")
+    if who is None or (token is not None and not is_new):
         return token
     return next(iter(tokens(who.id)), token)
 
@@ -55,12 +57,6 @@ def begin(empty: dict) -> str:
     stored.begin(token, empty)
     bind(token, empty)
     return token
-
-
-def _is_new(token):
-    """Return whether a workspace was made for an address without one, and nothing was done in it yet."""
-    data = stored.read(token)
-    return isinstance(data, dict) and "look_of" not in data and data.get("user") is None and not data.get("known")
 
 
 def listed_keys(fields: dict) -> set[str]:

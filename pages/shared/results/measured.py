@@ -46,7 +46,9 @@ def cards(key: str) -> list[tuple]:
     trials = len(run.trials)
     about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
     worked, of_processors = processor(run.times)
-    about += _compile_help(run.times) + of_processors
+    if (compiled := run.times.get("compile_s") or 0.0) > 0.05:
+        about += f" Compiling code, {format.duration(compiled)}, is not counted."
+    about += of_processors
     return [*shown, ("Training", format.duration(run.times["fit_s"]), about, worked)]
 
 
@@ -64,8 +66,3 @@ def processor(times) -> tuple[str, str]:
         return "", ""
     about = " In grey: how long the processors worked for it, which other work hardly changes."
     return f"processor: {format.duration(worked)}", about
-
-
-def _compile_help(times) -> str:
-    compiled = times.get("compile_s") or 0.0
-    return f" Compiling code, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""

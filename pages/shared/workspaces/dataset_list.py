@@ -112,13 +112,8 @@ def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={
         name = workspace.get("known").get(made.dataset, {}).get("name", name)
     elif use:
         use_dataset(made.dataset)
-    workspace.notify(_said(name, earlier, use))
-
-
-def _said(name, earlier, use):
-    """Return the message that a data set is there; ``earlier`` is the name it had already, or None."""
     same = "" if earlier in (None, name) else f" with the same content as {name}"
-    return f"{earlier or name}{same} is {'in use' if use else 'ready: choose it in the sidebar'}."
+    workspace.notify(f"{earlier or name}{same} is {'in use' if use else 'ready: choose it in the sidebar'}.")
 
 
 def with_names(text: str, files: dict) -> str:

@@ -59,14 +59,6 @@ def begin(token: str, data: dict) -> None:
             _begun.popitem(last=False)
 
 
-def all_but(token: str):
-    """Yield the fields of all other workspaces, those of this machine."""
-    own = row(token)
-    for other in database().rows(TABLE):
-        if other.key != own:
-            yield other.value
-
-
 def write(token: str, data: dict) -> None:
     key, text = row(token), json.dumps(data)
     with changing():

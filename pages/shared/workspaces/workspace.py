@@ -168,10 +168,6 @@ def notify(message: str) -> None:
     st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]
 
 
-def has_notice() -> bool:
-    return NOTICE in st.session_state
-
-
 def take_notices() -> list[str]:
     """Return the messages to show, each once, and forget them."""
     return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))

@@ -116,7 +116,7 @@ def test_a_workspace_stays_while_its_disk_is_gone(token, monkeypatch, tmp_path):
     folder.write_text("in the way")  # the folder cannot be made
     workspace.open_workspace()
     dataset_list.add_dataset("f2f2f2f2", "two", "upload", use=True)
-    assert workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2"} and not workspace.has_notice()
+    assert workspace.get("known").keys() == {"f1f1f1f1", "f2f2f2f2"} and not workspace.take_notices()
     folder.unlink()
     (tmp_path / "unplugged").rename(folder)
     assert stored.save_waiting()
