@@ -16,7 +16,6 @@ P = (
     "were equally good, the probability that any difference is so large."
 )
 SIGN = "Second − first"  # heads all differences; the sentence and the files have the same sign
-CSV = "Each result against the first, in each measure, with p-values of single tests"
 
 
 def show(keys, names, choice, file_name) -> None:
@@ -38,7 +37,7 @@ def show(keys, names, choice, file_name) -> None:
         columns={"run": "second", "value": "value_second", "first": "value_first"}
     )
     told.insert(0, "first", names[a])
-    charts.csv_button("Tests, CSV", told, f"{file_name}-tests-{a[:6]}", CSV, key="compare.pair.measures.csv")
+    charts.csv_button("Tests, CSV", told, f"{file_name}-tests-{a[:6]}")
     fragments.alone(_details)(a, b, names, file_name)
 
 
@@ -120,9 +119,7 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
         f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences times "
         "test rows first."
     )
-    charts.csv_button(
-        "Labels matching, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}", "All labels with a test row"
-    )
+    charts.csv_button("All labels, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}")
 
 
 def _rows(a, b, k, names, heads, file_name) -> None:
@@ -167,9 +164,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
     ticked = [line for line in event.selection.rows if line < len(listed)]
     if ticked:
         _one_row(data, {first: first_run, second: other}, int(listed["row"].iloc[ticked[0]]), k)
-    charts.csv_button(
-        "Rows compared, CSV", frame, f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}", "All test rows for which they differ"
-    )
+    charts.csv_button("Rows compared, CSV", frame, f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}")
 
 
 def _one_row(data, runs, row, k) -> None:

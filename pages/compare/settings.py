@@ -58,7 +58,7 @@ def across(lines, measure: str) -> None:
         f"{measure} in percent; of each model the best settings on each data set."
         + (f" Left out: {format.count(left_out, 'data set')} without a result of every model." if left_out else "")
     )
-    charts.csv_button("Data sets, CSV", lambda: frame.reset_index(names="dataset"), "data-sets-compared", "This table")
+    charts.csv_button("Data sets, CSV", lambda: frame.reset_index(names="dataset"), "data-sets-compared")
     if frame.shape[1] > 2:
         ranking = metrics.friedman(frame)
         charts.show_figure(

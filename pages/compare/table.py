@@ -173,7 +173,7 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
             st.button("Untick all", key="compare.untick", type="tertiary", on_click=tick, args=([],))
-        charts.csv_button("All results, CSV", lambda: everything(frame), "results", ALL_CSV, key="compare.csv")
+        charts.csv_button("All results, CSV", lambda: everything(frame), "results", "Filters do not count")
         keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
         names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
         if keys:
@@ -184,9 +184,6 @@ def buttons(records: list, lines, frame, choice) -> None:
                 "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
                 "results, or else of all in the table. It says which cannot be read, and why",
             )
-
-
-ALL_CSV = "A line per result with all parameters, measures, times, tags and notes; filters do not count"
 
 
 def everything(frame) -> pd.DataFrame:

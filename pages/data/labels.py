@@ -64,12 +64,8 @@ def show(data, labels, examination, name) -> None:
     named = shown.assign(partners=partners(data, shown["label"], examination))
     line = _ticked(named, f"labels.table.{data.fingerprint[:8]}.{query.strip()}.{most}.{order}", COLUMNS)
     st.caption(f"{format.showing(len(shown), len(found), 'label')}, {order}. Tick one to see its rows.")
-    charts.csv_button(
-        "All labels, CSV",
-        lambda: labels.assign(partners=[", ".join(names) for names in partners(data, labels["label"], examination)]),
-        f"{name}-labels",
-        f"All {len(labels):,} labels with their counts, imbalance, propensity and partners",
-    )
+    named = lambda: map(", ".join, partners(data, labels["label"], examination))  # noqa: E731
+    charts.csv_button("All labels, CSV", lambda: labels.assign(partners=[*named()]), f"{name}-labels")
     if line is not None:
         label = int(shown["label"].iloc[line])
         _rows(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
@@ -112,8 +108,7 @@ def show_sets(data, fingerprint, name) -> None:
     line = _ticked(named(shown), f"label_sets.{fingerprint}", SET_COLUMNS)
     counted = format.showing(len(shown), len(frame), "label set")
     st.caption(f"{counted}, most frequent first; {(frame['rows'] == 1).sum():,} occur once. Tick one to see its rows.")
-    about = "Every set of labels with the number of its rows"
-    charts.csv_button("All label sets, CSV", lambda: named(frame).drop(columns="row"), f"{name}-label-sets", about)
+    charts.csv_button("All label sets, CSV", lambda: named(frame).drop(columns="row"), f"{name}-label-sets")
     if line is not None:
         row = int(shown["row"].iloc[line])
         _rows(data, rows_with(data, row), set_name(data, row), f"{name}-rows-of-label-set-{line + 1}")
@@ -169,7 +164,7 @@ def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
         contents = with_contents(data, every)
         return contents.assign(labels=contents["labels"].map(", ".join))
 
-    charts.csv_button("Rows, CSV", in_full, name, "All of these rows", key=f"{name}-csv")
+    charts.csv_button("Rows, CSV", in_full, name)
 
 
 def with_contents(data, rows) -> pd.DataFrame:
@@ -265,4 +260,4 @@ def _pair_table(data, title, frame, of, file):
     named = _named(data, frame)
     tables.show(named, f"together.{title}", PAIR_COLUMNS, signs={"phi": "{:.2f}"})
     st.caption(f"{format.showing(len(named), of, 'pair')}, strongest first. The CSV also has the lift.")
-    charts.csv_button("Pairs, CSV", named, file, "These pairs, with the rows of each label", key=title)
+    charts.csv_button("Pairs, CSV", named, file)

@@ -110,8 +110,7 @@ def _statistics(opened):
     columns = {"Statistic": tables.text("Statistic", 230, pinned=True)}
     tables.show(frame, "manage.compare", columns | {name: tables.text(name, 110) for name in values}, height="content")
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
-    about = "The numbers of this table in full precision"
-    charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
+    charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", "In full precision")
 
 
 def edit(opened: dict, used) -> None:

@@ -109,8 +109,7 @@ def _rows(data, duplicates, name):
         },
     )
     st.caption(f"{format.showing(len(shown), len(duplicates), 'row')}, largest group first.")
-    about = "Every row that is equal to another, by group"
-    charts.csv_button("Equal rows, CSV", lambda: duplicates, f"{name}-equal-rows", about)
+    charts.csv_button("Equal rows, CSV", duplicates, f"{name}-equal-rows")
 
 
 def show_differences(data, described, examination, name) -> None:
@@ -168,6 +167,4 @@ def _table(noun, frame, name_of, name):
         signs={"difference": "{:+.3f}"},
     )
     st.caption(f"{format.showing(len(shown), len(tested), f'compared {noun}')}, largest difference first.")
-    about = f"Every {noun} that occurs, with its means and the test"
-    file = f"{name}-{noun}-differences"
-    charts.csv_button(f"All {noun}s, CSV", lambda: named(frame), file, about, key=f"alike.{noun}.csv")
+    charts.csv_button(f"All {noun}s, CSV", lambda: named(frame), f"{name}-{noun}-differences")

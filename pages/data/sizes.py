@@ -39,12 +39,7 @@ def show(described, examination, fingerprint, name) -> None:
             ("Complexity (TCS)", f"{summary['tcs']:.2f}", "The logarithm of features × labels × label sets."),
         ]
     )
-    charts.csv_button(
-        "All statistics, CSV",
-        lambda: statistics(described, examination),
-        f"{name}-statistics",
-        "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
-    )
+    charts.csv_button("All statistics, CSV", statistics(described, examination), f"{name}-statistics")
     for box, noun in zip(st.columns(2, gap="medium"), ("label", "feature")):
         with box:
             frame, figure = drawn(fingerprint, noun)

@@ -136,5 +136,4 @@ def _stability(view, gaussian, seed):
     of = f"without and with noise, mean of {len(stability)} noisy copies"
     tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
     st.caption(f"Over these copies, {explaining.range_of_totals(view.attrs, stability['total'])}.")
-    file, about = f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
-    charts.csv_button("Noisy copies, CSV", stability, file, about)
+    charts.csv_button("Noisy copies, CSV", stability, f"{view.file}-label{view.label}-stability")

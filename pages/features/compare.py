@@ -258,8 +258,6 @@ def _all_measures(view, comparison, kind):
         "All measures, CSV",
         lambda: comparison.frame.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows),
         f"{view.files}-{kind}-{comparison.n_rows}rows-{comparison.frame['seed'].nunique()}seeds",
-        "All five measures of each method, share of the features and seed",
-        key=f"all-measures-{kind}",
     )
 
 

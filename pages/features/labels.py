@@ -134,7 +134,7 @@ def _pairs(view):
         f"Showing {len(shown):,} of {n_compared * (n_compared - 1) // 2:,} pairs of the "
         f"{format.count(n_compared, 'most frequent label')}, those with most in common first."
     )
-    charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs", "The pairs of this table with ids")
+    charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs")
 
 
 def all_labels(view) -> None:
@@ -159,13 +159,7 @@ def all_labels(view) -> None:
         most=360,
     )
     st.caption(f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first.")
-    charts.csv_button(
-        "All selected features, CSV",
-        lambda: _everything(view),
-        f"{view.files}-selected",
-        f"{format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, name and score of "
-        "everything that is kept",
-    )
+    charts.csv_button("All selected features, CSV", lambda: _everything(view), f"{view.files}-selected")
 
 
 def _everything(view):

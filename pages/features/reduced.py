@@ -92,12 +92,8 @@ def _compare(view, result):
         f"Each label contributes its {format.count(result.n_per_label, 'best feature')}. The selection itself took "
         f"{format.duration(result.select_s)} before. Times on this machine, in one worker process."
     )
-    charts.csv_button(
-        "Both results, CSV",
-        result.measures,
-        f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}",
-        "All measures at 1 to 5 on all and on selected features",
-    )
+    file = f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}"
+    charts.csv_button("Both results, CSV", result.measures, file)
 
 
 def _cards(result):

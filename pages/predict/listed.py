@@ -66,8 +66,7 @@ def _downloads(predictor, predicted, files) -> None:
     columns = [(name, "missing") for name in missing] + [(name, "unknown") for name in predicted.unknown]
     if columns:
         frame = pd.DataFrame(columns, columns=["column", "is"])
-        about = "Features of the model that the file lacks, and columns of the file that the model does not have"
-        charts.csv_button("Columns, CSV", frame, f"{files}-columns", about)
+        charts.csv_button("Missing and unknown columns, CSV", frame, f"{files}-columns")
 
 
 def _table(predictor, predicted, by, look, row) -> int:

@@ -102,9 +102,8 @@ def at_one_level(measurements) -> None:
     tables.show(shown, "robustness.drops", config, signs=signs, first=first, most=420)
     st.caption("Measures in percent.")
     with st.container(horizontal=True, gap="small"):
-        charts.csv_button("Table, CSV", table, f"{measurements.files}-lost", "This table, with intervals")
-        about = "Every level, k, repeat, bucket and measure of each result"
-        charts.csv_button("All measurements, CSV", measurements.frame, f"{measurements.files}-all", about)
+        charts.csv_button("Table, CSV", table, f"{measurements.files}-lost")
+        charts.csv_button("All measurements, CSV", measurements.frame, f"{measurements.files}-all")
 
 
 def _columns(table, measures, kind, level):

@@ -45,8 +45,7 @@ def show(ready) -> None:
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
     )
     label = _table(data, every, key, k)
-    about = f"All {len(every):,} labels with these measures"
-    charts.csv_button("All labels, CSV", every, f"{ready.files}-labels-at-{k}-all", about)
+    charts.csv_button("All labels, CSV", every, f"{ready.files}-labels-at-{k}-all")
     if label is not None:
         _rows_of_label(data, run, key, k, label)
 
@@ -277,9 +276,5 @@ def row(ready) -> None:
             st.caption("This row has no features: every such row gets the same prediction.")
         else:
             tables.show_features(frame, key="train.features", most=260)
-    charts.csv_button(
-        "All predictions, CSV",
-        lambda: predictions.all_rows(data, run.ranking, results.K),
-        f"{ready.files}-predictions",
-        f"The predicted labels of {format.count(data.n_test, 'test row')} with scores, and true ones that are missed",
-    )
+    every = lambda: predictions.all_rows(data, run.ranking, results.K)  # noqa: E731
+    charts.csv_button("All predictions, CSV", every, f"{ready.files}-predictions", "With true labels that are missed")

@@ -71,12 +71,7 @@ def _table(taken, file_name) -> None:
         "test rows. Larger is better, unless the meaning says otherwise.",
         help=measured.INTERVAL,
     )
-    charts.csv_button(
-        "All measures, CSV",
-        taken.measures,
-        f"{file_name}-measures-all",
-        f"{format.count(len(taken.measures), 'line')}: each bucket, measure and k with value, low and high",
-    )
+    charts.csv_button("All measures, CSV", taken.measures, f"{file_name}-measures-all")
 
 
 def _columns():
@@ -226,9 +221,4 @@ def _draw(curve, file_name, key):
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")
-    charts.csv_button(
-        "All forecasts, CSV",
-        lambda: pd.DataFrame(curve.forecasts),
-        f"{file_name}-forecasts-{key[:6]}",
-        "Forecasts of all measures for twice the rows, with the fitted curves",
-    )
+    charts.csv_button("All forecasts, CSV", pd.DataFrame(curve.forecasts), f"{file_name}-forecasts-{key[:6]}")

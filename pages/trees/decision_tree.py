@@ -309,8 +309,7 @@ def _leaves_of_label(view) -> None:
     ways = int(ends_of["with_label"].sum()) / rows
     st.caption(f"{of}. Rows may go several ways, here {ways:.2f} on average. Tick a leaf to see its details below.")
     file = f"{view.files}-label{view.label}-leaves"
-    about = "Every leaf that holds training rows of the label"
-    charts.csv_button("Leaves of the label, CSV", lambda: view.with_names(ends_of), file, about)
+    charts.csv_button("Leaves of the label, CSV", lambda: view.with_names(ends_of), file)
 
 
 @cached.shared()
@@ -359,5 +358,4 @@ def all_nodes(view) -> None:
     tables.show(table, "trees.nodes", columns, signs={"objective": "{:.3f}"}, first=first, most=360)
     of = f"Showing {len(shown):,} of {format.count(len(every), 'node')}"
     st.caption(f"{of} of tree {view.t + 1}, {NODE_ORDERS[order][:1].lower()}{NODE_ORDERS[order][1:]}.")
-    about = "Every node with its parent, depth, rows, J and its parts, α, β and most frequent labels"
-    charts.csv_button("All nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes", about)
+    charts.csv_button("All nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes")

@@ -303,5 +303,4 @@ def worst_nodes(view) -> None:
         f"{format.count(quality.n_test, 'test row')}, lowest {OF_QUALITY[measure]} first: {MEANINGS[measure]}. Tick a "
         "node to walk to it."
     )
-    about = "Every node with its labels, training rows and quality on test rows"
-    charts.csv_button("Quality of all nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes", about)
+    charts.csv_button("Quality of all nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes")

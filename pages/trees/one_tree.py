@@ -120,4 +120,4 @@ def _labels(view, shown, columns, total, every) -> None:
     of = format.showing(len(shown), total, "label")
     st.caption(f"{of} of the node, most frequent first. Tick a label to {view.followed}.")
     name = f"{view.files}-node{view.node}-labels"
-    charts.csv_button("Labels of the node, CSV", every, name, "All labels of the node")
+    charts.csv_button("Labels of the node, CSV", every, name)
