@@ -247,18 +247,15 @@ def _levels(kind, options, values, scope) -> list[float]:
     """Return the levels typed in the field, at first levels that suit the data; if they cannot be read, the last."""
     first = list(robustness.default_levels(kind, options.get("norm", 2), values))
     widget, title = f"robustness.levels {scope}", level_title(kind, options)
-    typed = fields.text(
+    return fields.numbers(
         title,
         widget,
-        written(first),
+        first,
+        lambda typed: parse_levels(typed, kind),
         help=f"Levels, with commas between them. Level 0, without {called(kind)}, is always measured. Feature "
         f"values of this data set (those that are not 0) have the median size "
         f"{format.significant(values.value)}; rows have the median length {format.significant(values.length)}.",
     )
-    levels, problem = parse_levels(typed, kind)
-    if problem:
-        st.error(format.plain(f"{title}: {problem}"))
-    return fields.read_or_last(widget, levels, first, written)
 
 
 GRADIENTS = {"own": "each model itself", "tree": "one label tree, the same for all"}
@@ -277,10 +274,6 @@ def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
     if not levels:
         return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
     return levels, problem
-
-
-def written(levels) -> str:
-    return ", ".join(f"{level:g}" for level in levels)
 
 
 def called(kind: str) -> str:

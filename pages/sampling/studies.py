@@ -153,11 +153,8 @@ def candidates(view):
 
 
 def field(label: str, widget: str, first, help: str, most: float, least: float | None = None) -> tuple:
-    typed = fields.text(label, widget, written(first), help=help)
-    values, problem = parse(typed, label.split(",")[0], most, least)
-    if problem:
-        st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
-    return fields.read_or_last(widget, tuple(values), tuple(first), written)
+    noun = label.split(",")[0]
+    return tuple(fields.numbers(label, widget, first, lambda typed: parse(typed, noun, most, least), help))
 
 
 def parse(text: str, noun: str, most: float, least: float | None = None) -> tuple[list, str | None]:
@@ -173,10 +170,6 @@ def parse(text: str, noun: str, most: float, least: float | None = None) -> tupl
     if not values:
         return [], problem or "At least one value is needed, such as 5."
     return [int(value) for value in values] if whole else values, problem
-
-
-def written(values) -> str:
-    return ", ".join(f"{value:.10g}" for value in values)
 
 
 def with_own(values, own, most=math.inf) -> tuple:

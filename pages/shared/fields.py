@@ -5,6 +5,7 @@ from collections import Counter
 
 import streamlit as st
 
+from pages.shared import format
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.records import free_name
 from xmlcore.figures import cut_apart
@@ -175,12 +176,19 @@ def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None
     return sorted(numbers), None
 
 
-def read_or_last(widget: str, values, first, write):
-    """Return the values that were typed into a field; if they cannot be read, those read last, with a remark."""
-    kept = f"{widget} read last"
+def written(values) -> str:
+    return ", ".join(f"{value:.10g}" for value in values)
+
+
+def numbers(label: str, key: str, first, parse, help: str) -> list:
+    """Return the numbers that are typed, which ``parse`` reads as :func:`numbers_in`; else those read last."""
+    values, problem = parse(text(label, key, written(first), help=help))
+    if problem:
+        st.error(format.plain(f"{label.split(',')[0]}: {problem}"))
+    kept = f"{key} read last"
     if values:
         st.session_state[kept] = values
         return values
     last = st.session_state.get(kept, first)
-    st.caption(f"Until this is corrected, the page shows {write(last)}.")
+    st.caption(f"Until this is corrected, the page shows {written(last)}.")
     return last

@@ -7,7 +7,7 @@ results. One that was stopped, or deleted, does not come back, and no further on
 
 import streamlit as st
 
-from pages.shared import cached, format, fragments, jobs, tasks
+from pages.shared import cached, fields, format, fragments, jobs, tasks
 from pages.shared.operator import limits
 from pages.shared.operator.user_workspaces import listed_keys
 from pages.shared.process import job_queue
@@ -50,15 +50,15 @@ def _under_noise(data, run):
     n_rows, n_repeats = min(ROWS, data.n_test), KINDS["gaussian"].repeats
     params = {"kind": "gaussian", "levels": levels, "options": {"support": "all"}, "n_repeats": n_repeats}
     params["n_rows"] = None if n_rows == data.n_test else n_rows
-    fields = {f"robustness.rows gaussian  {data.fingerprint[:8]} all": n_rows}
-    return experiment.task("robustness", {"run": run.key}, params), fields
+    typed = {f"robustness.rows gaussian  {data.fingerprint[:8]} all": n_rows}
+    return experiment.task("robustness", {"run": run.key}, params), typed
 
 
 def _with_candidates(data, run):
     own = min(run.params["params"]["n_candidates"], data.n_labels)
     numbers = sorted({own, *(n for n in CANDIDATES if n <= data.n_labels)})
     task = experiment.task("sampling", {"run": run.key}, {"n_candidates": numbers})
-    return task, {f"sampling.candidates {run.key[:8]}": _written(numbers)}
+    return task, {f"sampling.candidates {run.key[:8]}": fields.written(numbers)}
 
 
 def _sweep(data, run):
@@ -67,12 +67,8 @@ def _sweep(data, run):
     kappas = sorted({min(own["n_adversarial"], most), *(n for n in ADVERSARIAL if n <= most)})
     examples = sorted({float(own["examples_per_class"]), *EXAMPLES})
     task = experiment.task("sampling", {"run": run.key}, {"n_adversarial": kappas, "examples_per_class": examples})
-    typed = {"kappa": _written(kappas), "examples": _written(examples), "repeats": 1}
+    typed = {"kappa": fields.written(kappas), "examples": fields.written(examples), "repeats": 1}
     return task, {f"sampling.{field} {short}": value for field, value in typed.items()}
-
-
-def _written(values):
-    return ", ".join(f"{value:g}" for value in values)
 
 
 def waiting():

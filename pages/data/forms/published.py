@@ -36,7 +36,7 @@ def show() -> None:
     if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
         st.caption(f"{BY_HAND}: {_steps(offered[name])}")
     st.markdown(f"**All {len(offered)} published data sets**")
-    _table(offered)
+    _table(offered.values())
 
 
 def _about(entry):
@@ -103,30 +103,10 @@ def _steps(entry) -> str:
 
 def _table(offered):
     frame = pd.DataFrame(
-        [
-            {
-                "Data set": entry.name,
-                "Rows": entry.n_rows,
-                "Features": entry.n_features,
-                "Labels": entry.n_labels,
-                "A row is": entry.row,
-                "A label is": entry.label,
-                "State": state_of(entry.name),
-                "From": entry.collection,
-            }
-            for entry in offered.values()
-        ]
+        [(e.name, e.n_rows, e.n_features, e.n_labels, e.row, e.label, state_of(e.name), e.collection) for e in offered],
+        columns=["Data set", "Rows", "Features", "Labels", "A row is", "A label is", "State", "From"],
     )
-    number = st.column_config.NumberColumn
-    tables.show(
-        frame,
-        "known.table",
-        {"Data set": st.column_config.TextColumn(pinned=True, width=150)}
-        | {name: number(format="localized", width=75) for name in ("Rows", "Features", "Labels")}
-        | {
-            "A row is": st.column_config.TextColumn(width=180),
-            "A label is": st.column_config.TextColumn(width=180),
-            "State": st.column_config.TextColumn(width=95),
-            "From": st.column_config.TextColumn(width=190),
-        },
-    )
+    widths = {"A row is": 180, "A label is": 180, "State": 95, "From": 190}
+    columns = {"Data set": tables.text("Data set", 150, pinned=True)}
+    columns |= {name: tables.number(name, 75, "localized") for name in ("Rows", "Features", "Labels")}
+    tables.show(frame, "known.table", columns | {name: tables.text(name, width) for name, width in widths.items()})

@@ -11,6 +11,7 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.ranking import KS as KS
 
+OTHER_VERSION = "This result was made by another version of the program"
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
 
 
@@ -52,7 +53,7 @@ def with_model(fingerprint: str) -> list:
 def usable(kind: str, fingerprint: str) -> list:
     """Return results with a model that this version has and can read; a caption names the others."""
     every = with_model(fingerprint) if kind == "runs" else kept(kind, fingerprint)
-    out = {r["key"]: why for r in every if (why := _not_here(r)) and not _is_readable(r)}
+    out = {r["key"]: why for r in every if (why := task_now(r)[1]) and not _is_readable(r)}
     if out:
         names = run_names.names(every) if kind == "runs" else run_names.selections(every)
         named = (f"{format.bold(names[key])} ({format.plain(why)})" for key, why in out.items())
@@ -63,21 +64,7 @@ def usable(kind: str, fingerprint: str) -> list:
 
 def can_be_made(record: dict) -> bool:
     """Return whether this version has the model or method of a result, and each of its parameters."""
-    return not _not_here(record)
-
-
-def _not_here(record) -> str:
-    """Return what this version lacks of a result, such as ``PLT has no parameter x``; empty if nothing."""
-    try:
-        task_of(record)
-    except (ValueError, TypeError) as error:
-        return _briefly(error)
-    return ""
-
-
-def _briefly(error) -> str:
-    """Return what this version lacks, without the list of known names."""
-    return re.split(": known are |: it has ", str(error))[0]
+    return task_now(record)[0] is not None
 
 
 def _is_readable(record) -> bool:
@@ -96,19 +83,20 @@ def trained(record: dict) -> str:
     return f"Trained {format.when(record['created'])}{f' with {format.plain(changed)}' if changed else ''}."
 
 
-def task_of(record: dict):
-    """Return the task that makes the result of a record; ValueError when the program no longer has such a task."""
-    if "model" in record:
-        return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"])
-    return tasks.select_task(record["fingerprint"], record["method"], record["params"])
+def task_now(record: dict) -> tuple:
+    """Return the task that makes a result today, or None and what this version lacks: ``PLT has no parameter x``."""
+    try:
+        if "model" in record:
+            return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"]), ""
+        return tasks.select_task(record["fingerprint"], record["method"], record["params"]), ""
+    except (ValueError, TypeError) as error:
+        return None, re.split(": known are |: it has ", str(error))[0]  # without the list of known names
 
 
 def key_now(record: dict) -> str:
     """Return the key under which the result of a record is made today; its own key if it cannot be made any more."""
-    try:
-        return task_of(record).key
-    except (ValueError, TypeError):
-        return record["key"]
+    task, _ = task_now(record)
+    return record["key"] if task is None else task.key
 
 
 def run(record: dict):
@@ -145,11 +133,9 @@ def _make_again(record, note):
     if is_given(record):
         st.error("The stored predictions of this program cannot be read. Upload their file again on the Compare page.")
         return
-    try:
-        task = task_of(record)
-    except (ValueError, TypeError) as error:
-        why = format.plain(_briefly(error))
-        st.error(f"This result was made by another version of the program, and this version cannot read it: {why}.")
+    task, why = task_now(record)
+    if task is None:
+        st.error(f"{OTHER_VERSION}, and this version cannot read it: {format.plain(why)}.")
         return
     # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
     started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
@@ -161,12 +147,10 @@ def mark(record: dict) -> None:
     if is_given(record):
         st.caption("Another program has made these predictions: there is no model of them, and no time of training.")
         return
-    try:
-        task = task_of(record)
-    except (ValueError, TypeError):
-        st.caption("This result was made by another version of the program. This version cannot make it again.")
-        return
-    if task.key != record["key"] and not jobs.active(key=task.key):
+    task, _ = task_now(record)
+    if task is None:
+        st.caption(f"{OTHER_VERSION}. This version cannot make it again.")
+    elif task.key != record["key"] and not jobs.active(key=task.key):
         tasks.mark({"": task}, task.key)
 
 
