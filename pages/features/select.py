@@ -106,8 +106,11 @@ def _controls(data, fingerprint, shown):
                 st.warning(door.NOTHING_TO_LEARN)
             elif running:
                 st.caption("This selection is being made.")
-            else:
-                _cost(task, problems, shown, pressed)
+            elif forms.say("selection", task, problems, shown, pressed):
+                planned = plan(fingerprint, method, task.params["params"])
+                scoring = f", scores are {planned['scoring']}" if "scoring" in planned else ""
+                takes = f"{format.size(planned['bytes'])} of memory{tasks.time_in_brackets(task, unknown=False)}"
+                st.caption(f"Takes {takes}{scoring}. {few_steps(planned)}")
 
 
 def _n_features(data):
@@ -151,21 +154,6 @@ def _task(data, fingerprint, method):
         except (ValueError, TypeError) as error:
             problems = [settings.in_form(method, str(error))]
     return None if problems else tasks.select_task(fingerprint, method, params), problems
-
-
-def _cost(task, problems, shown, pressed):
-    if problems:
-        intro = "**The selection was not started.** " if pressed else ""
-        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
-    elif task.key == shown:
-        st.caption("Selected already: this is the selection shown.")
-    elif task.exists():
-        st.caption("Selected already: it is shown at once.")
-    else:
-        planned = plan(task.fingerprint, task.params["method"], task.params["params"])
-        scoring = f", scores are {planned['scoring']}" if "scoring" in planned else ""
-        takes = f"{format.size(planned['bytes'])} of memory{tasks.time_in_brackets(task, unknown=False)}"
-        st.caption(f"Takes {takes}{scoring}. {few_steps(planned)}")
 
 
 def _select(data, fingerprint, method):

@@ -44,6 +44,16 @@ def problems(info, params: dict) -> list[str]:
     return [problem for problem in sentences if problem]
 
 
+def say(noun: str, task, problems: list, shown: str | None, pressed: bool) -> bool:
+    """Say what keeps a task from starting, or that its result is kept or ``shown``; return whether it can start."""
+    if problems:
+        intro = f"**The {noun} was not started.** " if pressed else ""
+        st.error(intro + "  \n".join(map(format.plain, problems)))
+    elif task.key == shown or task.exists():
+        st.caption(f"Done already: {'this is the result shown' if task.key == shown else 'the result is shown at once'}.")
+    return not (problems or task.key == shown or task.exists())
+
+
 def fill(name: str, filled: dict, *, chosen: str | None = None) -> None:
     """Fill fields of a form: the session makes them anew with these values."""
 

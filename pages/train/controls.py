@@ -64,8 +64,10 @@ def show(data, fingerprint, shown) -> None:
     with place:
         if nothing_to_learn:
             st.warning(door.NOTHING_TO_LEARN)
-        else:
-            _say_what_train_does(task, problems, fingerprint, shown_key, pressed)
+        elif forms.say("training", task, problems, shown_key, pressed):
+            if not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
+                seconds = cached.estimated_seconds(task)
+                st.caption("" if seconds is None else f"Takes {tasks.takes(seconds)}.")
     drawn, to = st.session_state.get(_DRAWN), ("train", trying.TRIED)
     st.session_state[_DRAWN] = model
     if not nothing_to_learn:
@@ -76,20 +78,6 @@ def show(data, fingerprint, shown) -> None:
             st.rerun()  # the whole page, with its sections
     if drawn not in (None, model) and sections.is_asked(*to):
         st.rerun()  # the section has the form of another model
-
-
-def _say_what_train_does(task, problems, fingerprint, shown_key, pressed):
-    if problems:
-        intro = "**The training was not started.** " if pressed else ""
-        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
-        return
-    if task.key == shown_key:
-        st.caption("Trained already: it is the result shown.")
-    elif task.exists():
-        st.caption("A result of these settings is kept: it is shown at once.")
-    elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
-        seconds = cached.estimated_seconds(task)
-        st.caption("" if seconds is None else f"Takes {tasks.takes(seconds)}.")
 
 
 def _task(fingerprint, model):

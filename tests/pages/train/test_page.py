@@ -31,10 +31,10 @@ def test_training_shows_measures_and_predictions(ready, server):
     assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
     assert "Trained already: it is" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
-    assert "is kept: it is shown" not in page.set("form.PLT.n_estimators", 2).text()
+    assert "Done already: the" not in page.set("form.PLT.n_estimators", 2).text()
     assert page.at.button(key="train.PLT.submit").proto.type == "primary"
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
-    assert "is kept: it is shown" in page.set("form.PLT.n_estimators", 1).text()
+    assert "Done already: the" in page.set("form.PLT.n_estimators", 1).text()
     assert page.at.button(key="train.PLT.submit").label == "Show the result"
     assert page.press("train.PLT.submit").at.button(key="train.PLT.submit").label == "Train"
 
