@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from pages.data import choose, statistics
-from pages.data.forms import form
 from pages.shared import actions, addresses, door, format, jobs, tables, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
@@ -108,7 +107,7 @@ def _notes(data, known) -> None:
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
     is_listed = known["source"] == "catalog"
     listed = data.notes if is_listed else known["notes"]
-    if text := " ".join(format.plain(form.sentence(note)) for note in dict.fromkeys(listed)):
+    if text := " ".join(format.plain(format.sentence(note)) for note in dict.fromkeys(listed)):
         place = st.popover("Where it comes from", type="tertiary", icon=":material/help:") if is_listed else st
         (place.markdown if is_listed else place.caption)(text)
 

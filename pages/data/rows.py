@@ -8,6 +8,7 @@ from pages.shared.rows import row_text
 from pages.shared.view import look, now
 
 SHOWN_ROWS = 200  # most rows in the table
+DRAWN = "rows.drawn"  # key of st.session_state: how often a row was drawn, as a new table has the tick of the new row
 
 
 def show(data, fingerprint) -> None:
@@ -25,13 +26,18 @@ def show(data, fingerprint) -> None:
     )
     found = tables.find_rows(data, part, query)
     row = getattr(now(), part)
-    shown = row if row is not None else int(found[0]) if found.size else 0
-    take = {"on_click": _look_at_random_row, "args": (fingerprint, part, found, shown)}
-    button_box.button("Random row", disabled=found.size < 2, width="stretch", **take)
+    row = row if row in found else next(iter(found.tolist()), 0)
+
+    def another():
+        look(**{part: np.random.default_rng().choice(found[found != row])})
+        st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
+
+    button_box.button("Random row", disabled=found.size < 2, width="stretch", on_click=another)
     if found.size == 0:
         st.info(f"No {part} row has “{format.plain(query)}” in it. Try a shorter part of a name.")
         return
-    row, key, listed = _listed(fingerprint, part, query, found)
+    listed = found[:SHOWN_ROWS] if row in found[:SHOWN_ROWS] else np.append(row, found[: SHOWN_ROWS - 1])
+    key = f"rows.table.{fingerprint} {part}.{query}.{listed[0]}.{st.session_state.get(DRAWN, 0)}"
     left, right = st.columns([3, 2], gap="medium")
     with left:
         frame = tables.rows(data, part, listed)
@@ -45,32 +51,14 @@ def show(data, fingerprint) -> None:
                 "row": tables.number("Row", 60, "%d"),
                 "features": tables.number("Features", 70, "%d"),
             },
-            on_select=lambda: _select_row(part, key, listed),
-            selection_mode="single-row",
             first=("text" if "text" in frame else "name", "labels", "row", "features"),
+            **tables.on_tick(key, listed, lambda chosen: look(**{part: chosen})),
+            **tables.ticked(np.flatnonzero(listed == row).tolist()),
         )
         counted = format.showing(listed.size, found.size, f"{part} row")
-        st.caption(f"{counted}. Tick one to see its features; the row viewed last comes first.")
+        st.caption(f"{counted}. Tick one to see its features.")
     with right:
         _one_row(data, X, Y, names, part, row)
-
-
-def _listed(fingerprint, part, query, rows):
-    # The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
-    # table must not change while it exists. Only a new table (after another search, a random row or a page switch)
-    # lists rows anew, and then begins with the row that the user viewed last.
-    row, remembered = getattr(now(), part), f"rows.first {fingerprint} {part}"
-    first = st.session_state.get(remembered, -1)
-
-    def key(first):
-        return f"rows.table.{fingerprint} {part}.{first}.{query}"
-
-    if key(first) not in st.session_state and row is not None and row != first and row in rows:
-        first = st.session_state[remembered] = row
-    listed = tables.listed_rows(rows, first, SHOWN_ROWS)
-    if row not in listed:
-        row = int(listed[0])
-    return row, key(first), listed
 
 
 def _one_row(data, X, Y, names, part, row):
@@ -84,17 +72,3 @@ def _one_row(data, X, Y, names, part, row):
         st.caption("This row has no features.")
         return
     tables.show_features(frame, key="rows.features")
-
-
-def _look_at_random_row(fingerprint, part, rows, shown):
-    """Choose a random row among ``rows``, other than the row ``shown``; called by the button."""
-    others = rows[rows != shown] if rows.size > 1 else rows
-    row = int(others[np.random.default_rng().integers(others.size)])
-    look(**{part: row})
-    # A new key makes a new table, without the tick of the old table.
-    st.session_state[f"rows.first {fingerprint} {part}"] = row
-
-
-def _select_row(part, key, listed):
-    ticked = st.session_state[key]["selection"]["rows"]
-    look(**{part: listed[ticked[0] if ticked and ticked[0] < listed.size else 0]})

@@ -73,7 +73,7 @@ def cards(view) -> None:
     about = f"On this machine, in one worker process.{scoring.get(selection.info.get('scoring'), '')}"
     tables.cards([*shown, ("Time to select", format.duration(selection.times["fit_s"]), about)])
     for warning in dict.fromkeys(selection.warnings):
-        st.warning(format.plain(settings.sentence(selection.method, warning)))
+        st.warning(format.plain(format.sentence(settings.in_form(selection.method, warning))))
     if selection.method == "FALS" and (note := few_steps(plan(view.fingerprint, "FALS", selection.params))):
         st.warning(note)
 

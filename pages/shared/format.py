@@ -123,6 +123,11 @@ def plain(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in visible(str(text)))
 
 
+def sentence(text: str) -> str:
+    """Return a note or a warning of xmlcore with a full stop."""
+    return text if text.rstrip().endswith((".", "!", "?")) else f"{text.rstrip()}."
+
+
 def bold(name: str) -> str:
     """Return a name as sentences of pages show it: bold, and no letter of it read as Markdown."""
     return f"**{plain(name)}**"

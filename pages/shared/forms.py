@@ -49,9 +49,10 @@ def say(noun: str, task, problems: list, shown: str | None, pressed: bool) -> bo
     if problems:
         intro = f"**The {noun} was not started.** " if pressed else ""
         st.error(intro + "  \n".join(map(format.plain, problems)))
-    elif task.key == shown or task.exists():
-        st.caption(f"Done already: {'this is the result shown' if task.key == shown else 'the result is shown at once'}.")
-    return not (problems or task.key == shown or task.exists())
+    elif task.exists():
+        what = "this is the result shown" if task.key == shown else "the result is shown at once"
+        st.caption(f"Done already: {what}.")
+    return not (problems or task.exists())
 
 
 def fill(name: str, filled: dict, *, chosen: str | None = None) -> None:

@@ -77,12 +77,6 @@ def in_form(model: str, message: str) -> str:
     return message
 
 
-def sentence(model: str, warning: str) -> str:
-    """Return a warning of a model as :func:`in_form` does, with a full stop."""
-    text = in_form(model, warning).rstrip()
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
 def needs_amounts(model: str) -> str:
     """Return a warning for a model that does not take the negative values of a data set."""
     return in_form(

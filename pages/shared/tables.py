@@ -66,14 +66,6 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
     return frame
 
 
-def listed_rows(rows: np.ndarray, first: int | None, most: int) -> np.ndarray:
-    """Return up to ``most`` of the rows ``found`` in their order, with ``first``, if it is one of them, in front."""
-    listed = rows[:most]
-    if first is None or first not in rows:
-        return listed
-    return np.concatenate([[first], listed[listed != first][: most - 1]])
-
-
 def label_names(data, labels) -> list[str]:
     return [data.label_name(int(j)) for j in labels]
 

@@ -194,11 +194,6 @@ def explain(error: Exception, failure: str = "The files could not be read:") -> 
     return f"{failure} {format.plain(str(error))}"
 
 
-def sentence(note: str) -> str:
-    """Return a note or a warning of xmlcore with a full stop."""
-    return note if note.rstrip().endswith((".", "!", "?")) else f"{note}."
-
-
 def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
     """Show the field for the name of a data set that is read from files, and return the name."""
     key = chosen.key("name")

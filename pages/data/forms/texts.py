@@ -177,7 +177,7 @@ def _first_documents(texts, label_lists, notes, key):
     elif len(texts) > 20 and (distinct > MOST_DISTINCT * mean * len(texts) or mean < 0.05):
         st.warning("Nearly every document has labels of its own, or none: is this the column of the labels?")
     for each in notes:
-        st.caption(format.plain(form.sentence(each)))
+        st.caption(format.plain(format.sentence(each)))
 
 
 def _fields() -> form.Request | None:

@@ -33,8 +33,8 @@ def kept(kind: str, fingerprint: str) -> list:
 
 def say_warnings(run) -> None:
     """Show the warnings of a training in one quiet line."""
-    if sentences := [format.plain(settings.sentence(run.model, text)) for text in dict.fromkeys(run.warnings)]:
-        st.caption(f":material/warning: {' '.join(sentences)}")
+    if sentences := [format.sentence(settings.in_form(run.model, text)) for text in dict.fromkeys(run.warnings)]:
+        st.caption(f":material/warning: {format.plain(' '.join(sentences))}")
 
 
 def is_given(record: dict) -> bool:

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import fields, forms, settings
+from pages.shared import fields, format, forms, settings
 from pages.shared.fields import whole_number
 from pages.shared.workspaces import workspace
 from tests.pages.making import fields_of, train
@@ -58,8 +58,8 @@ def test_settings_are_told_where_they_differ():
         ("of another version", {"trees": 1, "C": 0.5}, "trees 1, C 0.5"),
     ):
         assert settings.short_changed(model, params) == said
-    assert settings.sentence("PLT", "It is late") == settings.sentence("PLT", "It is late.") == "It is late."
-    assert settings.sentence("LdSM", "Is n_estimators=3 enough?") == "Is “Trees” = 3 enough?"
+    assert format.sentence("It is late") == format.sentence("It is late.") == "It is late."
+    assert settings.in_form("LdSM", "Is n_estimators=3 enough?") == "Is “Trees” = 3 enough?"
 
 
 def parameter(name):

@@ -51,15 +51,6 @@ def test_rows_are_found_by_label_or_feature_in_any_case(data, query, rows):
     assert tables.find_rows(data, "training", query).tolist() == rows
 
 
-def test_the_chosen_row_is_listed_first_and_none_is_lost():
-    found = np.arange(0, 1000, 2)
-    assert tables.listed_rows(found, None, 3).tolist() == [0, 2, 4]
-    assert tables.listed_rows(found, 900, 3).tolist() == [900, 0, 2]
-    assert tables.listed_rows(found, 2, 3).tolist() == [2, 0, 4]
-    assert tables.listed_rows(found, 3, 3).tolist() == [0, 2, 4]  # not among those found
-    assert sorted(tables.listed_rows(found[:3], 4, 3)) == [0, 2, 4]
-
-
 def test_minus_signs_and_names_that_a_spreadsheet_would_run():
     frame = pd.DataFrame(
         {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "-1e-05", "a=b", ""], "value": [-1.0] * 9}
