@@ -175,7 +175,6 @@ def with_contents(data, rows) -> pd.DataFrame:
 
 CHOICES = {"frequent": "the most frequent labels", "pairs": "the labels of the strongest pairs"}
 LEAST, MOST, FIRST = 5, 40, 20  # numbers of labels that can be drawn, and the first one
-CIRCLE = 24  # most labels on the circle: the names of more would touch
 PAIR_COLUMNS = {
     "first_name": tables.text("Label", 145),
     "second_name": tables.text("And label", 145),
@@ -213,23 +212,8 @@ def _pairs(data, examination, fingerprint, name) -> None:
             key="together.heat",
         )
     with right:
-        few = pairs_drawn(fingerprint, which, min(number, CIRCLE))
-        network = figures.label_network(few)
-        meta = network.layout.meta
-        charts.show_figure(
-            network,
-            few,
-            f"{name}-network",
-            f"A line joins labels that occur together more often than by chance; the wider, the larger their phi. "
-            f"{format.showing(meta['shown'], meta['total'], 'pair')} among {few['first'].nunique():,} labels. Larger "
-            "points have more rows.",
-            counted="pairs",
-        )
-    left, right = st.columns(2, gap="medium")
-    with left:
         of = examination.summary["n_pairs"]
         _pair_table(data, "Labels that occur together", examination.pairs, of, f"{name}-pairs")
-    with right:
         n_all = data.n_labels * (data.n_labels - 1) // 2
         _pair_table(data, "Labels that avoid each other", examination.exclusions, n_all, f"{name}-exclusions")
 

@@ -67,16 +67,6 @@ def show_frequency(data, described, fingerprint, name) -> None:
     st.header("How often does a label occur?")
     if data.Y_train.nnz:
         _balance_cards(described.summary)
-    ratios = described.labels["irlbl"]
-    if ratios.notna().any():
-        figure = of_labels(fingerprint, "imbalance_ratios")
-        text = (
-            "IRLbl is the number of rows of the most frequent label, divided by those of a label, in training and test "
-            "rows. Each bar counts the labels whose IRLbl lies between the two ends of the bar. Half of the labels "
-            f"have at most {ratios.median():,.1f}.{_without_rows(figure)}"
-        )
-        frame = described.labels[["label", "name", "irlbl"]]
-        charts.show_figure(figure, frame, f"{name}-imbalance", text)
 
 
 def curve(data, described, fingerprint, name) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.features import answer
-from pages.features.view import best_names, selection_groups, selection_heat
+from pages.features.view import best_names, selection_heat
 from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from xmlcore import figures
@@ -16,17 +16,16 @@ MOST_LABELS = 60  # labels of the heat map at most
 MOST_FEATURES = 60  # features of the heat map at most
 LISTED_LABELS = 200  # most lines of the table of all labels
 NAMES = 8  # features named there for each label
-GROUPS = 40  # groups of labels, and of features, at most
 NARROW = "A narrow screen has no room for all names of features: point at a cell, or tap it, to read its own."
-FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common", "All labels, in groups"
+FREQUENT, ALIKE = "Most frequent labels", "Labels with most in common"
 
 
 def labels_and_features(view) -> None:
     way, n = _choose(view)
     order, which = cached.label_names(view.fingerprint)["label"], "alike" if way == ALIKE else "frequent"
     labels = frames.most_alike(view.closest[0], order.tolist(), n) if way == ALIKE else order.head(n).tolist()
-    figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
-    ending = "groups" if way == GROUPED else f"{which}-{len(labels)}labels{view.order_file}"
+    figure, table, caption = _heat(view, labels)
+    ending = f"{which}-{len(labels)}labels{view.order_file}"
     charts.show_figure(figure, table, f"{view.files}-heat-{ending}", caption, key="features.heat.map", counted="cells")
     if view.selection.positive is not None:
         _positive_gradients(view)
@@ -55,32 +54,18 @@ def _positive_gradients(view):
 
 
 def _choose(view):
-    ways = [FREQUENT, GROUPED] if view.closest is None else [FREQUENT, ALIKE, GROUPED]
+    ways = [FREQUENT] if view.closest is None else [FREQUENT, ALIKE]
     left, right = st.columns([2, 1], vertical_alignment="bottom")
     way = fields.choice("Shown", ways, "features.heat", FREQUENT, place=left)
     most = min(MOST_LABELS, view.selection.n_labels)
     n = min(FIRST_LABELS, most)
-    if way != GROUPED and most > 2:
+    if most > 2:
         n = fields.whole(f"Labels, 2 to {most:,}", 2, most, f"features.heat.n {most}", n, place=right)
     return way, n
 
 
 def _with_names(view, table):
     return view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
-
-
-def _groups(view):
-    selection = view.selection
-    table, n_labels, n_features = selection_groups(view.key, GROUPS)
-    table = _with_names(view, table)
-    caption = (
-        f"{n_labels:,} of {format.count(selection.n_labels, 'label')} in "
-        f"{format.count(table['label_group'].nunique(), 'group')} that keep alike features, and {n_features:,} of "
-        f"{selection.n_features:,} features in {format.count(table['feature_group'].nunique(), 'group')}. "
-        "A group is named after its most frequent label, or the feature that most labels keep. The colour is the share "
-        f"of a cell’s pairs of label and feature that are kept, from faint (least) to full blue (most). {NARROW}"
-    )
-    return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
 
 def _heat(view, labels):

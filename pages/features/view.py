@@ -93,12 +93,6 @@ def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
     return frames.best_names(best_of(key, labels, weighted)[0], range(len(labels)), data.feature_name, n)
 
 
-@cached.shared("Grouping labels and features")
-def selection_groups(key: str, n_groups: int) -> tuple:
-    selection = cached.selection(key)
-    return frames.group_frame(selection.selected, selection.n_features, _by_frequency(selection), n_groups)
-
-
 @cached.shared("Comparing labels")
 def closest_labels(key: str) -> tuple:
     selection = cached.selection(key)

@@ -73,11 +73,6 @@ def test_heat_maps_leave_out_what_is_not_kept_and_the_diagonal():
     assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
     assert figure.layout.meta == {"shown": 2, "total": 9}
     assert figure.layout.coloraxis.colorbar.ticktext == ("0 %", "10 %", "20 %")
-    groups = {"label_group": 0, "feature_group": [0, 1], "value": [0.5, 0.0], "n_labels": 12, "n_features": [1, 3]}
-    frame = pd.DataFrame({**groups, "label_name": "a name that is rather long", "name": ["x", "y"]})
-    figure = figures.group_heat(frame, n_labels=12, n_features=4)
-    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("…long +11")
-    assert all(part in figure.data[0].customdata[0][0] for part in ("rather long +11</b>", "50 % of their pairs"))
 
 
 @pytest.mark.parametrize("most, ticks", [(1, ["1"]), (4, ["1", "4"]), (10, ["1", "10"]), (250, ["1", "10", "100"])])

@@ -81,19 +81,6 @@ def test_a_log_axis_of_counts_has_three_whole_numbers_at_least(most):
     assert 3 <= len(seen) <= 8
 
 
-def test_imbalance_ratios_are_counted_by_ranges():
-    figure = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 1.5, 2, 4, 10, 10, 2300, np.nan]}))
-    (bars,) = figure.data
-    assert bars.y.tolist() == [2, 2, 0, 2, 0, 0, 0, 0, 0, 0, 1]
-    assert figure.layout.xaxis.ticktext[:5] == ("1", "2", "5", "10", "20")
-    assert figure.layout.xaxis.ticktext[-2:] == ("2k", "5k")
-    long = figures.imbalance_ratios(pd.DataFrame({"irlbl": [1, 70_000]})).layout.xaxis
-    assert long.ticktext == ("1", "10", "100", "1k", "10k", "100k")
-    assert list(figure.data[0].customdata[3])[0] == "10 to 20"
-    assert figure.layout.meta["without_rows"] == 1
-    assert figures.imbalance_ratios(pd.DataFrame({"irlbl": [1.0, 1.0]})).data[0].y.tolist() == [2]
-
-
 def test_labels_and_features_per_row_are_shares_of_each_part():
     frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
     figure = figures.labels_per_row(frame)
@@ -243,27 +230,6 @@ def test_a_cell_is_the_share_of_rows_that_have_both_labels():
     frame = pd.DataFrame({"first": [0, 1], "second": [1, 0], "n_first": [250, 1000], "n_both": 132})
     bar = figures.cooccurrence_heat(frame.assign(first_name=["a", "b"], second_name="c")).layout.coloraxis.colorbar
     assert list(bar.ticktext) == ["0 %", "20 %", "40 %"], "round, and below the largest, 52.8 %"
-
-
-def test_a_line_joins_correlated_labels_the_strongest_widest():
-    frame, _ = pairs()
-    figure = figures.label_network(frame)
-    positive = frame[(frame["phi"] > 0) & (frame["first"] < frame["second"])]
-    assert len(positive) == figure.layout.meta["total"] == figure.layout.meta["shown"]
-    *traces, points = figure.data
-    widths = [trace.line.width for trace in traces]
-    assert widths == sorted(set(widths)) and len(traces) <= 8, "a trace for each width, the widest on top"
-    strongest = positive.loc[positive["phi"].idxmax()]
-    names = {f"<b>label &lt;{j}&gt;</b>" for j in (strongest["first"], strongest["second"])}
-    assert all(name in traces[-1].customdata[0] for name in names)
-    ends = {(round(x, 6), round(y, 6)) for x, y in zip(points.x, points.y)}
-    count = 0
-    for trace in traces:
-        x, y = (np.split(values, np.flatnonzero(np.isnan(values)) + 1)[:-1] for values in (trace.x, trace.y))
-        assert all({(round(u[k], 6), round(v[k], 6)) for k in (0, -2)} <= ends for u, v in zip(x, y))
-        assert len(trace.customdata) == len(trace.x), "each point says which pair it belongs to"
-        count += len(x)
-    assert count == len(positive) and len(points.x) == 6 == len(figure.layout.annotations)
 
 
 def test_a_map_of_sizes_has_groups_and_nothing_of_size_0():

@@ -122,21 +122,6 @@ def test_alike_rows_are_neighbours():
     assert abs(place[0] - place[2]) == 1 and abs(place[1] - place[3]) == 1
 
 
-def test_groups_hold_all_and_their_shares_add_up():
-    selected, _ = some_selection()
-    order = np.arange(12)[::-1]
-    table, n_labels, n_kept = frames.group_frame(selected, 30, order, n_groups=4)
-    assert n_labels == 12 and n_kept == np.unique(selected).size
-    assert table["label_group"].nunique() <= 4 and table["feature_group"].nunique() <= 4
-    pairs = table["value"] * table["n_labels"] * table["n_features"]
-    assert pairs.sum() == pytest.approx(selected.size)
-    assert table.drop_duplicates("label_group")["n_labels"].sum() == 12
-    first = table.loc[table["label"] == 11, "label_group"]
-    assert len(first)  # the first of the order stands for its group
-    alone = frames.group_frame(selected, 30, order, n_groups=50)[0]
-    assert set(alone["n_labels"]) == {1} and set(alone["value"]) <= {0.0, 1.0}
-
-
 def test_together_is_the_share_of_the_rarer_labels_rows():
     Y = sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool))
     np.testing.assert_allclose(frames.together(Y, [0, 0], [1, 2]), [2 / 3, np.nan])

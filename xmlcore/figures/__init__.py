@@ -27,9 +27,7 @@ from xmlcore.figures._curves import (
 )
 from xmlcore.figures._data import (
     features_per_row,
-    imbalance_ratios,
     label_frequency,
-    label_network,
     labels_per_row,
     treemap,
 )
@@ -58,7 +56,6 @@ from xmlcore.figures._heats import (
     candidate_features,
     confusions,
     cooccurrence_heat,
-    group_heat,
     overlap_heat,
     selection_heat,
 )
@@ -83,8 +80,8 @@ __all__ = [
     "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
-    "deletion_curves", "differences", "feature_bars", "feature_weights", "features_per_row", "frontier", "group_heat",
-    "imbalance_ratios", "importance_bars", "label_frequency", "label_network", "label_tree", "labels_by_bucket",
+    "deletion_curves", "differences", "feature_bars", "feature_weights", "features_per_row", "frontier",
+    "importance_bars", "label_frequency", "label_tree", "labels_by_bucket",
     "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars", "measures_at_k",
     "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
     "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",

@@ -12,22 +12,16 @@ from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import ROUND, curve_points, log_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short, whole
-from xmlcore.figures._style import Figure, need_columns, shade
+from xmlcore.figures._style import Figure, need_columns
 
 MOST_MARKS = 200  # points of a curve with a mark each: marks of more would merge into a line, and take long to draw
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
-MOST_ENDS = 12  # ends of ranges that are written below bars
 COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the last bar, which has the rest
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
 LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
 MOST_AREAS = 200
 FEW = 60  # rectangles; more need more height, so that names fit
-MOST_PAIRS = 60
-BESIDE = 14  # most letters of a name beside the circle: there is room for them on a phone
-WIDEST = 9  # width of the line of the strongest pair, in pixels
-WIDTHS = 8  # different widths of lines: a browser draws a few traces much faster than one for each line
-BEND = 0.4  # the larger, the straighter are lines between labels that are far from each other
 
 
 def label_frequency(frame: pd.DataFrame) -> Figure:
@@ -65,30 +59,6 @@ def features_per_row(frame: pd.DataFrame) -> Figure:
     """Draw the share of rows with each number of features that are not zero."""
     need_columns(frame, ["features", "rows"], "features_per_row")
     return _per_row(frame.rename(columns={"features": "labels"}), "features")
-
-
-def imbalance_ratios(frame: pd.DataFrame) -> Figure:
-    """Draw how many labels have an imbalance ratio (IRLbl) within each range: 1 to 2, 2 to 5, 5 to 10, and so on."""
-    need_columns(frame, ["irlbl"], "imbalance_ratios")
-    ratios = frame["irlbl"].dropna().to_numpy()
-    figure = Drawing("How rare the labels are", ratios, frame, without_rows=len(frame) - ratios.size)
-    starts = ROUND[: 1 + sum(start <= ratios.max(initial=1.0) for start in ROUND)]
-    counts = np.histogram(ratios, starts)[0]
-    step = 1 if len(starts) <= MOST_ENDS else 3  # powers of ten alone
-    shares = 100 * counts / max(ratios.size, 1)
-    about = [[f"{low:,} to {high:,}", share] for low, high, share in zip(starts, starts[1:], shares)]
-    hover = "%{y:,} labels (%{customdata[1]:.1f} %)<br>IRLbl %{customdata[0]}"
-    figure.upright([*range(len(counts))], counts, "labels", ink.BLUE, hover, customdata=about, showlegend=False)
-    ticks = {"tickvals": [i - 0.5 for i in range(0, len(starts), step)], "ticktext": [*map(_short, starts[::step])]}
-    x = {"title_text": "Imbalance ratio, IRLbl (log)", **ticks, "range": [-0.7, len(counts) - 0.3], "showgrid": False}
-    return figure.checked(x, {"title_text": "Labels", "tickformat": ",d", "rangemode": "tozero"})
-
-
-def _short(number):
-    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if number >= size:
-            return f"{number // size:,}{letter}"
-    return f"{number}"
 
 
 def _per_row(frame, noun):
@@ -204,48 +174,3 @@ def _fitted(name, letters) -> str:
     """Return a name in lines of so many letters: a few with all of it, or one that is cut in the middle."""
     fits = len(textwrap.wrap(name, letters)) <= LINES and max(map(len, name.split()), default=0) <= letters
     return whole(name, letters) if fits else short(name, letters - 1)  # "…" is wider than a letter
-
-
-def label_network(frame: pd.DataFrame) -> Figure:
-    """Draw labels on a circle, with a line between labels that occur together more often than by chance."""
-    columns = ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"]
-    need_columns(frame, columns, "label_network")
-    labels = frame.drop_duplicates("first")
-    n = len(labels)
-    angle = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)  # no label on top, so that names do not collide
-    places = dict(zip(labels["first"], zip(np.cos(angle), np.sin(angle))))
-    order = {label: at for at, label in enumerate(places)}
-    pairs = frame[(frame["first"].map(order) < frame["second"].map(order)) & (frame["phi"] > 0)]
-    drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(MOST_PAIRS)
-    figure = Drawing("Labels that go together", drawn, pairs)
-    levels = np.ceil(WIDTHS * drawn["phi"] / drawn["phi"].max()).clip(1, WIDTHS)
-    # The strongest last.
-    for level, own in drawn.groupby(levels):
-        _add_lines(figure, own, level / WIDTHS, places)
-    rows = labels["n_first"].to_numpy(float)
-    sizes = 6 + 12 * np.sqrt(rows / max(rows.max(initial=1), 1))
-    about = [[short(row.first_name, 60), row.n_first] for row in labels.itertuples()]
-    marker = {"color": ink.VERMILION, "size": sizes, "opacity": 1}
-    hover = "<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows"
-    figure.points(np.cos(angle), np.sin(angle), None, marker, hover, customdata=about, showlegend=False)
-    for name, (right, up) in zip(labels["first_name"], places.values()):
-        place = {"x": 1.08 * right, "y": 1.06 * up, "xanchor": "left" if right > 0 else "right"}
-        figure.note(short(name, BESIDE), **place, yref=None, yanchor=None)
-    x, y = ({"visible": False, "fixedrange": True, "range": [-end, end]} for end in (2.15, 1.12))
-    return figure.checked(x, y, height=560, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
-
-
-def _add_lines(figure, pairs, strength, places) -> None:
-    """Add the lines of pairs that are about as strong, between the places of their labels."""
-    curves, hovers = [], []
-    t = np.append(np.linspace(0, 1, 25), np.nan)[:, None]  # the last one is the gap between two lines
-    for row in pairs.itertuples():
-        start, end = np.array(places[row.first]), np.array(places[row.second])
-        bend = 1 - (1 - BEND) * np.hypot(*(start - end))  # lines between neighbours are nearly straight
-        middle = bend * (start + end) / 2
-        curves.append((1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end)
-        named = f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b>"
-        hovers += [f"{named}<br>phi {row.phi:.2f}; {row.n_both:,} rows with both"] * t.size
-    x, y = np.concatenate(curves).T
-    said = {"customdata": hovers, "hovertemplate": "%{customdata}<extra></extra>", "hoverinfo": None}
-    figure.stroke(x, y, shade(ink.BLUE, round(0.35 + 0.55 * strength, 2)), WIDEST * strength, **said)

@@ -7,7 +7,7 @@ from xmlcore.figures import _grammar as draw
 from xmlcore.figures import _style as ink
 from xmlcore.figures._axes import percent_ticks, steps
 from xmlcore.figures._grammar import Drawing
-from xmlcore.figures._names import apart, cut_apart, short, signed
+from xmlcore.figures._names import apart, short, signed
 from xmlcore.figures._style import Figure, need_columns, shade
 from xmlcore.wording import probability, significant
 
@@ -50,36 +50,6 @@ def selection_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Fi
     return figure.heat_map(values, labels, names, hovers, "rank of the feature", scale, (-last, 0.0))
 
 
-def group_heat(frame: pd.DataFrame, *, n_labels: int, n_features: int) -> Figure:
-    """Draw which groups of labels keep which groups of features.
-
-    {Parameters: frame}
-        A row per pair of groups, in the order in which they are drawn: columns ``label_group``, ``feature_group``,
-        ``value`` (share of the pairs that are kept), ``label_name`` and ``name`` (of one label and one feature of the
-        groups), ``n_labels``, ``n_features`` (sizes of the groups). :func:`xmlcore.selection.frames.group_frame` gives
-        all but the names.
-    n_labels, n_features : int
-        Number of all groups of labels and of features.
-    {figure}
-    """
-    needed = ["label_group", "feature_group", "value", "label_name", "name", "n_labels", "n_features"]
-    need_columns(frame, needed, "group_heat", n_labels=n_labels, n_features=n_features)
-    shape = frame["label_group"].nunique(), frame["feature_group"].nunique()
-    figure = Drawing("Groups of labels and of features", shape[0] * shape[1], n_labels * n_features)
-    values = frame["value"].to_numpy(dtype=np.float64).reshape(shape)
-    hovers = [
-        f"<b>{short(_plus(line['label_name'], line['n_labels'], 40), 40)}</b><br>"
-        f"{short(_plus(line['name'], line['n_features'], 40), 40)}<br>{probability(line['value'])} of their pairs"
-        for line in frame.to_dict("records")
-    ]
-    first_row, first_column = frame.iloc[: shape[1]], frame.iloc[:: shape[1]]
-    labels = [*map(_plus, first_column["label_name"], first_column["n_labels"])]
-    names = [*map(_plus, first_row["name"], first_row["n_features"])]
-    most = float(values.max()) if values.size else 1.0
-    title, ticks = "share of the pairs kept", percent_ticks(0, most)
-    return figure.heat_map(values, labels, names, hovers, title, ticks, (0, most))
-
-
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     """Draw how many features each two labels have in common; rows and columns have the same order.
 
@@ -105,12 +75,6 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int) -> Figure:
     low, high = map(float, np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0))
     ends = (low, high) if low < high else (0.0, max(high, 1e-9))
     return figure.heat_map(values, names, names, hovers, "share of the features kept", percent_ticks(*ends), ends)
-
-
-def _plus(name, count, letters=draw.LETTERS) -> str:
-    """Return a group's name followed by the number of its other members; only the name is shortened."""
-    more = f" +{count - 1:,}" if count > 1 else ""
-    return cut_apart([name + more], letters)[name + more]
 
 
 def cooccurrence_heat(frame: pd.DataFrame) -> Figure:

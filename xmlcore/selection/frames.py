@@ -1,4 +1,4 @@
-"""Tables about selections: the features of each label, the similarity of labels, groups of labels and features.
+"""Tables about selections: the features of each label, and the similarity of labels.
 
 A selection is an int32 array (L, k) of feature ids: one row per label, its best feature first. A label *keeps* the
 features that are selected for it.
@@ -13,7 +13,6 @@ from xmlcore.first_use import pd
 
 BLOCK_CELLS = 1 << 23  # largest number of pairs of labels that are compared at a time
 MOST_WORK = 4e9  # most multiply-adds for comparing labels: about ten seconds
-MOST_CLUSTERED = 3000  # most labels, and most features, that are clustered
 
 
 def kept(selected, n_features: int) -> sp.csr_array:
@@ -168,23 +167,6 @@ def alike_order(matrix) -> np.ndarray:
     return leaves_list(linkage(_unit(matrix), "average", optimal_ordering=matrix.shape[0] <= 200))
 
 
-def groups_of(matrix, n_groups: int) -> np.ndarray:
-    """Group similar rows of a matrix (Ward's clustering); similar groups get neighbouring numbers."""
-    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
-
-    n = matrix.shape[0]
-    if n <= n_groups:
-        place = np.empty(n, np.int64)
-        place[alike_order(matrix)] = np.arange(n)
-        return place
-    tree = linkage(_unit(matrix), "ward")
-    group = fcluster(tree, n_groups, "maxclust")
-    first = {}
-    for leaf in leaves_list(tree):
-        first.setdefault(int(group[leaf]), len(first))
-    return np.array([first[int(g)] for g in group])
-
-
 def _unit(matrix):
     """Return the rows of a matrix scaled to length 1, float64; rows of zeros stay zeros."""
     matrix = np.asarray(matrix, dtype=np.float64)
@@ -220,36 +202,6 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
     )
     frame.attrs["n_kept"] = int(n_kept)
     return frame
-
-
-def group_frame(selected, n_features: int, order, n_groups: int = 40):
-    """Return a table of how often groups of similar labels keep groups of similar features."""
-    order = np.asarray(order)[:MOST_CLUSTERED]
-    mine = kept(np.asarray(selected)[order], n_features)
-    count = np.asarray(mine.sum(axis=0)).ravel()
-    features = np.argsort(-count, kind="stable")[: min(MOST_CLUSTERED, int(np.count_nonzero(count)))]
-    dense = mine[:, features].toarray()
-    rows, columns = groups_of(dense, n_groups), groups_of(dense.T, n_groups)
-    n_rows, n_columns = np.bincount(rows), np.bincount(columns)
-    by_row = np.zeros((n_rows.size, features.size))
-    np.add.at(by_row, rows, dense)
-    sums = np.zeros((n_rows.size, n_columns.size))
-    np.add.at(sums.T, columns, by_row.T)
-    label = np.array([order[np.flatnonzero(rows == g)[0]] for g in range(n_rows.size)])
-    feature = np.array([features[np.flatnonzero(columns == g)[0]] for g in range(n_columns.size)])
-    i, j = (index.ravel() for index in np.indices(sums.shape))
-    frame = pd.DataFrame(
-        {
-            "label_group": i,
-            "feature_group": j,
-            "value": (sums / (n_rows[:, None] * n_columns[None, :])).ravel(),
-            "label": label[i],
-            "feature": feature[j],
-            "n_labels": n_rows[i],
-            "n_features": n_columns[j],
-        }
-    )
-    return frame, order.size, features.size
 
 
 def together(Y, a, b) -> np.ndarray:
