@@ -25,13 +25,11 @@ _WHOLE_NUMBERS = "whole numbers are read as label ids; scores go in an array of 
 
 
 class _Predictions(NamedTuple):
-    """Predictions that are not checked yet, in one of three forms: ``ids``, ``flat`` or ``values`` is not None."""
+    """Predictions that are not checked yet, in one of two forms: ``ids`` or ``values`` is not None."""
 
     n_rows: int
     width: int  # for ids, the largest number of labels in a row; for scores, the number of all labels
     ids: np.ndarray | None = None  # label ids as a matrix (n_rows, width) of any integer type
-    flat: np.ndarray | None = None  # label ids given as a list per row: all rows, one after the other
-    lengths: np.ndarray | None = None  # int64 (n_rows,): number of ids of each row in ``flat``
     id_scores: np.ndarray | None = None  # (n_rows, width): scores of ``ids``, which only a Ranking has
     values: np.ndarray | sp.csr_array | None = None  # (n_rows, L): scores of all labels
 
@@ -179,7 +177,11 @@ def _from_lists(rows):
                         "(scores go in an array of floats)"
                     )
         values = np.asarray(flat, dtype=object)  # whole numbers beyond 64 bits: the range check names the row
-    return _Predictions(len(rows), int(lengths.max(initial=0)), flat=values, lengths=lengths)
+    shape = len(rows), int(lengths.max(initial=0))
+    check_room(*shape)
+    ids = np.full(shape, -1, np.int64 if np.can_cast(values.dtype, np.int64) else object)
+    ids[np.arange(shape[1]) < lengths[:, None]] = values
+    return _Predictions(*shape, ids=ids)
 
 
 def _check_scores_dtype(dtype):
@@ -198,8 +200,7 @@ def _true_labels(Y_true, form, inv_ps):
         return check_labels(Y_true, n_labels=inv_ps.size, name="Y_true")
     if form.values is not None:
         return check_labels(Y_true, n_labels=form.width, name="Y_true")
-    ids = form.ids if form.flat is None else form.flat
-    least = max(int(ids.max()) + 1, 1) if ids.size else 1
+    least = max(int(form.ids.max()) + 1, 1) if form.ids.size else 1
     if least > INT32_MAX:
         least = 1  # an id is out of range: the range check raises the error later
     if not any(len(row) for row in Y_true if hasattr(row, "__len__")):
@@ -222,8 +223,6 @@ def _ranked(form, k, n_labels):
             f"needs {min(k, n_labels)} per row. Ask the model for more labels, or, if it predicts no more, "
             "fill the rows up with -1"
         )
-    if form.flat is not None:
-        return _check_flat(form.flat, form.lengths, k, n_labels), None
     labels = np.require(_check_ids(form.ids, n_labels)[:, :k], np.int32, KERNEL_READY)
     return labels, None if form.id_scores is None else form.id_scores[:, :k]
 
@@ -234,66 +233,22 @@ def _ranked(form, k, n_labels):
 
 def _check_ids(ids, n_labels):
     """Return a matrix of label ids as int32; raise ValueError if an id is out of range or repeated in a row."""
-    outside = _first_outside(ids, n_labels)
-    if outside >= 0:
-        row, place = divmod(outside, ids.shape[1])
-        raise _outside_error(row, place, ids[row, place], n_labels)
+    limit = INT32_MAX if n_labels is None else n_labels
+    if ids.size and not (ids.min() >= -1 and ids.max() < limit):
+        row, place = divmod(int(((ids < -1) | (ids >= limit)).argmax()), ids.shape[1])
+        raise ValueError(
+            f"row {row} of the ranking has the label id {ids[row, place]} at place {place + 1}: "
+            f"ids go from 0 to {limit - 1}, and -1 means no label ({_WHOLE_NUMBERS})"
+        )
     labels = np.require(ids, np.int32, KERNEL_READY)
     repeat = first_repeat(labels, np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64))
     if repeat >= 0:
         row, place = divmod(int(repeat), labels.shape[1])
-        raise _repeat_error(row, place, labels[row, place])
+        raise ValueError(
+            f"row {row} of the ranking has label {labels[row, place]} twice, again at place {place + 1}: "
+            f"a label has one place ({_WHOLE_NUMBERS})"
+        )
     return labels
-
-
-def _check_flat(flat, lengths, k, n_labels):
-    """Return rows of label ids as an int32 matrix padded with -1: k columns, or fewer if no row has k ids."""
-    ends = np.cumsum(lengths)
-    outside = _first_outside(flat, n_labels)
-    if outside >= 0:
-        row = int(np.searchsorted(ends, outside, side="right"))
-        raise _outside_error(row, outside - int(ends[row] - lengths[row]), flat[outside], n_labels)
-    flat = flat.astype(np.int64)
-    rows = np.repeat(np.arange(lengths.size), lengths)
-    base = int(flat.max(initial=-1)) + 1  # below 2**31, as is the number of rows: no overflow
-    keys = np.sort((rows * base + flat)[flat >= 0])
-    repeats = keys[1:][keys[1:] == keys[:-1]]
-    if repeats.size:
-        row = int(repeats[0]) // base
-        seen = set()
-        for place, label in enumerate(flat[ends[row] - lengths[row] : ends[row]].tolist()):
-            if label >= 0 and label in seen:
-                raise _repeat_error(row, place, label)
-            seen.add(label)
-    places = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
-    labels = np.full((lengths.size, min(k, int(lengths.max(initial=0)))), -1, dtype=np.int32)
-    kept = places < k
-    labels[rows[kept], places[kept]] = flat[kept]
-    return labels
-
-
-def _first_outside(ids, n_labels):
-    """Return the index, in the flattened array, of the first id that is out of range; -1 if there is none."""
-    limit = INT32_MAX if n_labels is None else n_labels
-    if not ids.size or (ids.min() >= -1 and ids.max() < limit):
-        return -1
-    return int(((ids < -1) | (ids >= limit)).argmax())
-
-
-def _outside_error(row, place, label, n_labels):
-    limit = INT32_MAX if n_labels is None else n_labels
-    return ValueError(
-        f"row {row} of the ranking has the label id {label} at place {place + 1}: "
-        f"ids go from 0 to {limit - 1}, and -1 means no label ({_WHOLE_NUMBERS})"
-    )
-
-
-def _repeat_error(row, place, label):
-    """Return the error for a label id that a row has twice; ``place`` is that of the second, from 0."""
-    return ValueError(
-        f"row {row} of the ranking has label {label} twice, again at place {place + 1}: "
-        f"a label has one place ({_WHOLE_NUMBERS})"
-    )
 
 
 def _top_k(values, k):
