@@ -100,7 +100,7 @@ BAD = {
     ),
     saved(np.savez, labels=[[1]] * 3, scores=[["a"]] * 3): "its scores are of type <U1. Every score has to be a number",
     saved(np.savez, labels=[[1, 6]] * 3): "the label id 6 is not between 0 and 5",
-    saved(np.savez, labels=np.array([[{}]] * 3, object)): "holds Python objects, which are never read",
+    saved(np.savez, labels=np.array([[{}]] * 3, object)): "Object arrays cannot be loaded",
     saved(sp.save_npz, scores())[:-40]: "damaged or was cut off",
 }
 
