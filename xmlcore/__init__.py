@@ -1,6 +1,7 @@
 """Extreme multi-label classification: methods, metrics, data and figures.
 
-The public names load on first use, so that ``import xmlcore`` stays quick.
+The public names load on first use, so that ``import xmlcore`` stays quick. An argument that a function cannot use is a
+ValueError or a TypeError, which names it; docstrings list other errors.
 """
 
 from typing import TYPE_CHECKING

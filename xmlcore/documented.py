@@ -67,50 +67,18 @@ Returns
 -------
 ndarray of float64, shape (k,)
     The value at 1..k, in [0, 1]; nan where it is not defined: when there are no rows, or, with weights of
-    labels or for measures of labels, when no row has a true label.
-
-{of_rankings_raises}""",
-    "of_rankings_raises": """\
-Raises
-------
-ValueError
-    The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
-    label id is out of range or twice in a row, ``Y_true`` is not binary, a name is unknown, or k is above 10,000.
-TypeError
-    A ranking of another form, or ids or a k that are not whole numbers; ``inv_ps`` is missing.
-MemoryError
-    The values of all resamples would need more memory than is free.""",
+    labels or for measures of labels, when no row has a true label.""",
     "sets": """\
 Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
     The true labels of each row.
 predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
     The predicted labels of each row, as ``predict`` or :func:`xmlcore.metrics.at_threshold` gives them.""",
-    "of_sets_raises": """\
-Raises
-------
-ValueError
-    Different shapes, or values other than 0 and 1, such as scores; or a name is unknown.""",
     "scores": """\
 scores : ndarray or sparse matrix of numbers, shape (n, L)
     Larger is more probable. An entry that a sparse matrix does not store is a 0.""",
-    "of_scores_raises": """\
-Raises
-------
-ValueError
-    Different shapes, or a score that is not a number.
-TypeError
-    Scores that are no matrix of numbers.""",
     "by_data_set": """\
 frame : pandas.DataFrame or array_like, shape (data sets, methods)
     The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...""",
-    "of_data_sets_raises": """\
-Raises
-------
-ValueError
-    Values are missing or infinite, there are fewer than two methods (or data sets, for mean ranks), or an argument is
-    out of range.
-TypeError
-    Values are not real numbers.""",
     "Y_train": """\
 Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
     The labels of the *training* rows.""",
@@ -172,11 +140,6 @@ title : str, optional
     "titled_figure": """\
 {title}
 {figure}""",
-    "explained_raises": """\
-Raises
-------
-TypeError
-    The model cannot be explained.""",
 }
 
 

@@ -74,11 +74,6 @@ class RowPerturbation:
         scipy.sparse.csr_array of float32, shape (n, D)
             In canonical form; all values are finite. A row depends only on the same row of X and Y, its id, the seed
             and the model. :class:`GaussianNoise` with ``support="all"`` takes 8 n D bytes: pass some rows at a time.
-
-        Raises
-        ------
-        ValueError, TypeError
-            The data do not fit the reference or the model, or an attack has no model, or one without a gradient.
         """
         return self._apply(X, rows, seed, model, Y, n_jobs)
 

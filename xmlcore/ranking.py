@@ -49,13 +49,6 @@ class Ranking(NamedTuple):
         -------
         ndarray of object, shape (n, k)
 
-        Raises
-        ------
-        ValueError
-            There are fewer names than labels; the message says which label has none.
-        TypeError
-            ``label_names`` is no sequence, but for example a dict or a set.
-
         Examples
         --------
         >>> ranking = Ranking(np.array([[1, 0], [0, -1]]), np.array([[0.9, 0.2], [0.7, 0.0]]))
@@ -91,11 +84,6 @@ class Ranking(NamedTuple):
         pandas.DataFrame
             ``row`` (from 0), ``name`` if there are names of rows, ``rank`` (from 1), ``label`` (the id), ``label_name``
             if there are names of labels, ``score``. A row without labels has no line.
-
-        Raises
-        ------
-        ValueError
-            There are fewer names than labels, or not as many names as rows.
         """
         row, place = np.nonzero(self.labels >= 0)
         columns = {"row": row}

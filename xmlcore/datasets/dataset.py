@@ -64,14 +64,6 @@ class Dataset:
         In canonical form: sorted indices, no duplicates, no stored zeros.
     Y_train, Y_test : scipy.sparse.csr_array of bool
         In canonical form; only True is stored.
-
-    Raises
-    ------
-    ValueError
-        Shapes do not agree, there are no rows, the number of names is wrong, or :mod:`xmlcore.validation` rejects a
-        matrix.
-    TypeError
-        A name is not a string, or a value is not a number.
     """
 
     name: str

@@ -55,11 +55,6 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
         Numbers of the training rows, ascending.
     test : ndarray of int64
         Numbers of the test rows, ascending: all other rows.
-
-    Raises
-    ------
-    ValueError
-        There would be no training rows or no test rows, or an argument is out of range.
     """
     n_test = count_test_rows(n_rows, test_size)
     order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(n_rows)
@@ -298,11 +293,6 @@ def resplit(
     Returns
     -------
     Dataset
-
-    Raises
-    ------
-    ValueError
-        A part is empty, a number is not that of a row, or a row is listed twice, also if it is in both parts.
     """
     check_dataset(dataset)
     parts = check_split(train_rows, test_rows, dataset.n_train + dataset.n_test)

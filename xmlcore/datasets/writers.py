@@ -79,14 +79,6 @@ def write_matrix(
         For ARFF: a Mulan XML file of the labels, written as well. By default MEKA's option ``-C`` says what they are.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
-    Raises
-    ------
-    ValueError, TypeError
-        The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, the number of names is
-        wrong, the format is unknown or has no names, two names of an ARFF file are the same, or the path ends in .zip.
-    OSError
-        The file cannot be written.
-
     Notes
     -----
     A row without labels starts with a space. A row without labels and features is a blank line in xmlc, and has the
@@ -275,14 +267,10 @@ def write_fasttext(
 
     Raises
     ------
-    TypeError
-        A text or a label is no str, or labels are no lists. The message has the row, from 0.
     ValueError
         There are not as many lists as texts, or the last row is empty.
         A name of a label is empty or has blanks, or two become the same; or a text has a word that starts with
         ``__label__``, and would be a label. The message has the row, from 0.
-    OSError
-        The file cannot be written.
     """
     texts, label_lists = check_texts(texts), _listed(label_lists, "label_lists")
     label_lists = [_listed(row, f"the labels of row {i}", str) for i, row in enumerate(label_lists)]

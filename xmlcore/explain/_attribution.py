@@ -101,10 +101,6 @@ def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
         ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64. Features that a row does not have
         contribute nothing and are not stored.
 
-    {explained_raises}
-    ValueError
-        X does not fit the model, or labels are not n of its labels.
-
     Notes
     -----
     *Label tree.* The score is log P(label | x), a sum over the nodes of the label's path. The row is scaled to length

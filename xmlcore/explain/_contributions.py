@@ -60,11 +60,6 @@ def contributions(
         "margin", "share" or "score"; with the squared hinge, whose scores are no probabilities, "log_score" or
         "margin_score". For DoubleSampling the features are those of the pair of row and class,
         which have names.
-
-    {explained_raises}
-    ValueError
-        x is not one row, has another number of features than the model, or than there are names; or there is no such
-        label.
     """
     kind_of(model)
     x = check_row(x)
@@ -101,10 +96,6 @@ def contrast(
         ``name`` (if names are known), ``value`` and ``contribution``. ``attrs`` has ``kind`` (as in
         :func:`xmlcore.explain.contributions`), ``baseline`` and ``total`` (the difference of the scores without
         features, and for x). The baseline and the contributions add up to the total.
-
-    {explained_raises}
-    ValueError
-        x is not one row or does not fit the model or the names; or there is no such label.
 
     Notes
     -----

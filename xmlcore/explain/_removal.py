@@ -79,12 +79,6 @@ def deletion_curve(
     DataFrame
         Columns ``method``, ``removed`` (one of ``counts``), ``row`` (number in X), ``score`` (float64, the label's
         probability); sorted by method, count and row, in the order of the arguments.
-
-    Raises
-    ------
-    ValueError, TypeError
-        A method is unknown, a count is invalid, there is not one label per row, or the model's contributions are not
-        those of the features of X (see :func:`explains_features`).
     """
     progress = to_progress(progress)
     check_model(model, "predict_proba")
@@ -135,11 +129,6 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
     array of int, or None
         The features, by contribution, largest first; None if the label stays although all that speak for it, or
         ``most`` of them, are missing.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The label is not among the first k, or the model is not explained by the features of X.
     """
     check_model(model)
     x = check_features(check_row(x), model.n_features_in_)

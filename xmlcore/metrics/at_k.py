@@ -51,8 +51,6 @@ def precision_recall_f1_at_k(
         ``precision``, ``recall`` and ``f1``: the values at 1..k. Macro F1 is the mean of the F1 of the labels.
         "samples" precision differs from P@k, which divides by k, where fewer than k labels are predicted.
 
-    {of_rankings_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics

@@ -30,8 +30,6 @@ def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
     float
         In [0, 1]; nan when there are no rows. scikit-learn's ``hamming_loss``.
 
-    {of_sets_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics
@@ -78,8 +76,6 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     float
         In [0, 1]; nan when there are no rows. A row without true labels is an error.
 
-    {of_scores_raises}
-
     Notes
     -----
     With "first" it is 1 - P@1. Time O(n L), or O(stored scores) for a sparse matrix. The other measures of scores take
@@ -113,8 +109,6 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     float
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, have no pairs and count as 0,
         as in scikit-learn's ``label_ranking_loss``; with "paper" they are left out, since equation 61 divides by 0.
-
-    {of_scores_raises}
 
     Notes
     -----
@@ -158,8 +152,6 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, count as 1, as in scikit-learn;
         with "paper" rows without true labels are left out, since equation 62 divides by 0.
 
-    {of_scores_raises}
-
     Notes
     -----
     Equation 62 as printed gives a perfect ranking of m true labels the terms 0, 1/2, ..., (m - 1) / m: a
@@ -197,8 +189,6 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     -------
     float
         In [0, 1]; nan when all pairs are true, or none is. scikit-learn's ``roc_auc_score(average="micro")``.
-
-    {of_scores_raises}
 
     Notes
     -----

@@ -54,8 +54,6 @@ def intervals(
         A line per measure and k: ``measure``, ``k``, ``value``, ``low``, ``high``. ``value`` is what the function of
         the measure returns; all three are nan where it is not defined.
 
-    {of_rankings_raises}
-
     Notes
     -----
     Time O(n_resamples n) for each mean, O(n_resamples (n k + L)) for each macro measure. Memory is bounded: resamples

@@ -45,13 +45,6 @@ def reliability(
         bin below), ``n`` (predictions), ``predicted`` (their mean probability), ``observed`` (share that is right) and
         ``observed_low``, ``observed_high`` (Wilson's 95 % interval of this share, as if predictions were independent).
 
-    Raises
-    ------
-    ValueError
-        Scores that are no probabilities, or what :func:`xmlcore.metrics.precision_at_k` finds wrong.
-    TypeError
-        A ranking without scores.
-
     Examples
     --------
     >>> import numpy as np
@@ -142,8 +135,6 @@ def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; smaller is better, and 0.25 is what a probability of 0.5 everywhere gives. nan
         when nothing is predicted. At k = L it is scikit-learn's ``brier_score_loss`` over all rows and labels.
-
-    {of_rankings_raises}
     """
     p, right, place = _predictions(Y_true, ranking, k)
     squares = np.cumsum(np.bincount(place, (p - right) ** 2, minlength=k))

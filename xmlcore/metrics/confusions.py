@@ -59,8 +59,6 @@ def confusions(
         pair, all rows ``n_missed`` in which the first is missed and ``n_wrong`` in which the other is wrongly
         predicted, and ``row``, one with the pair and few other mistakes. ``.n_pairs`` and ``.n_swaps`` count all pairs.
 
-    {of_rankings_raises}
-
     Notes
     -----
     Time is proportional to the pairs of all rows. Labels are taken in blocks, so that memory stays bounded.
@@ -94,8 +92,6 @@ def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int,
     -------
     ndarray of int64
         Rows; ``confusions`` counts them as ``rows``, and names the first as ``row``.
-
-    {of_rankings_raises}
     """
     mistakes = _mistakes(Y_true, ranking, k)
     pair = [[check_count(label, name, 0)] for name, label in (("missed", missed), ("wrong", wrong))]

@@ -26,8 +26,6 @@ def by_label(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int 
         ``predicted``; rows for which it is ``right``ly predicted; ``precision`` (right / predicted, nan if it is never
         predicted), ``recall`` (right / rows, nan if no row has it) and ``f1`` (2 right / (rows + predicted), nan if
         neither).
-
-    {of_rankings_raises}
     """
     n_labels = _label_count(Y_true, n_labels)
     ranked = as_ranking(ranking, k, n_labels)
@@ -60,8 +58,6 @@ def f1_at_k(
     -------
     float
         In [0, 1]; nan if there is nothing to measure. :func:`precision_recall_f1_at_k` has the values at 1..k.
-
-    {of_rankings_raises}
     """
     check_average(average)
     n_labels = _label_count(Y_true, n_labels)

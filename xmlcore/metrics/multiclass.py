@@ -34,14 +34,6 @@ def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None
     float
         In [0, 1]; nan when there are no examples. P@1 where every row has one class.
 
-    Raises
-    ------
-    ValueError
-        Different numbers of rows or classes, class ids out of range, several predicted classes in a row of a matrix of
-        booleans.
-    TypeError
-        Class ids that are not whole numbers.
-
     Examples
     --------
     >>> from xmlcore import metrics

@@ -127,8 +127,6 @@ def measures(
     dict of str to ndarray of float64, shape (k,)
         ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``; or those named: the
         values at 1..k, in [0, 1], the same as those of the single functions.
-
-    {of_rankings_raises}
     """
     if names is None:
         names = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
@@ -147,8 +145,6 @@ def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarr
     -------
     ndarray of bool, shape (n, k)
         Whether the label at each place is a true one; False where there is none.
-
-    {of_rankings_raises}
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
     is_hit = np.zeros(labels.shape, dtype=bool)
@@ -176,13 +172,6 @@ def inverse_propensity(Y_train: Labels, A: float = 0.55, B: float = 1.5, *, n_la
     ndarray of float64, shape (L,)
         At least 1. With fewer than three training rows C would be negative and the "propensity" above 1: C is then
         taken as 0, and all weights are 1.
-
-    Raises
-    ------
-    ValueError
-        No training rows, A or B out of range, or what :func:`xmlcore.validation.check_labels` finds wrong.
-    TypeError
-        A or B is not a number.
     """
     A, B = check_number(A, "A"), check_number(B, "B", above=True)
     with np.errstate(over="ignore", invalid="ignore"):

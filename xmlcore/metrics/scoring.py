@@ -60,8 +60,6 @@ def value(
     -------
     float
 
-    {of_rankings_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics

@@ -31,13 +31,6 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
     -------
     csr_array of bool, shape (n, L)
 
-    Raises
-    ------
-    ValueError
-        A score or the threshold is not a number, a label of the ranking is out of range, or ``n_labels`` is missing.
-    TypeError
-        Scores in another form.
-
     Examples
     --------
     >>> from xmlcore import metrics
@@ -88,8 +81,6 @@ def precision_recall_f1(
         Three floats in [0, 1]; scikit-learn's ``precision_recall_fscore_support`` with ``zero_division=0``, of the
         labels that occur in ``Y_true``. nan where there is nothing to measure.
 
-    {of_sets_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics
@@ -137,8 +128,6 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     -------
     float
         In [0, 1]; nan when there are no rows. scikit-learn's ``accuracy_score`` of matrices.
-
-    {of_sets_raises}
     """
     Y, P = both_sets(Y_true, predictions)
     wrong = np.diff((Y != P).tocsr().indptr) > 0

@@ -74,8 +74,6 @@ def paired_bootstrap(
     -------
     Difference
 
-    {of_rankings_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics
@@ -111,8 +109,6 @@ def paired_permutation(
     Returns
     -------
     Difference
-
-    {of_rankings_raises}
 
     Examples
     --------
@@ -160,8 +156,6 @@ def compare_rankings(
         A line per pair and measure: ``a``, ``b`` (names), ``measure``, ``k``, ``value_a``, ``value_b``,
         ``difference``, ``low``, ``high``, ``p_value`` (of the permutation test), ``p_holm`` (corrected by :func:`holm`
         for all lines), ``exact``. Intervals are those of single comparisons.
-
-    {of_rankings_raises}
     """
     check_is(rankings, Mapping, "rankings", "a dict of what each model ranks, by its name,")
     names = list(rankings)
@@ -295,8 +289,6 @@ def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
     pandas.DataFrame
         Methods by methods, symmetric. 1 on the diagonal, and where two methods have equal values on all data sets.
 
-    {of_data_sets_raises}
-
     Notes
     -----
     The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0. On n data sets
@@ -353,8 +345,6 @@ def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_bett
     Friedman
         Equal values share their mean rank. For two methods ``statistic`` and ``p_value`` are those
         of the chi-squared approximation, too; :func:`wilcoxon` finds more there.
-
-    {of_data_sets_raises}
 
     Notes
     -----

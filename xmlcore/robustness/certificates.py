@@ -53,11 +53,6 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
         one, or so close to it that rounding in float32 could decide. It is below the row's length, because a change of
         that length can turn the row into any other row.
 
-    Raises
-    ------
-    ValueError, TypeError
-        The model is not such a PLT, or the data do not fit it.
-
     Notes
     -----
     O(weights * depth) time once. Then, for each row, time in the number of weights of the nodes that cannot be ruled

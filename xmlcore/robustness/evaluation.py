@@ -118,12 +118,6 @@ def evaluate(
         - ``drop`` (float): (value at level 0 - value) / value at level 0, of the same repeat, k, bucket and measure;
           nan for times, and where it is not defined
 
-    Raises
-    ------
-    ValueError, TypeError
-        An argument is invalid, or an attack gets neither a model with ``log_proba_gradient`` nor a surrogate. The
-        message says which.
-
     Notes
     -----
     The model predicts all rows ``n_repeats`` times at each level, level 0 included. FGSM does not depend on the seed:

@@ -57,11 +57,6 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
 
         P-values are corrected by :func:`xmlcore.metrics.holm` for all models and levels; intervals are not.
 
-    Raises
-    ------
-    ValueError, TypeError
-        The arrays are not of the same shape, or ``reference`` is not one of the names.
-
     Notes
     -----
     Rows are independent, and so are the draws of noise for different rows. The variance of a share is the sum of

@@ -42,11 +42,6 @@ class KeepsColumns(Estimator):
         Returns
         -------
         ndarray of object
-
-        Raises
-        ------
-        ValueError
-            ``input_features`` are not D names, or not those of the training rows.
         """
         kept = self.get_support()
         fitted = getattr(self, "feature_names_in_", None)
@@ -79,8 +74,6 @@ class KeepsColumns(Estimator):
         ------
         NotFittedError
             The selection is not fitted.
-        ValueError, TypeError
-            X does not fit the training rows.
         """
         checked = self._check_input(X)
         kept = self.get_support(indices=True)

@@ -41,11 +41,6 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
     starlette.applications.Starlette
         ``app.state.replace(models)`` puts others in the place of its models: requests that have begun are answered by
         those before. It raises as this function does, and then nothing changes.
-
-    Raises
-    ------
-    ValueError
-        There are no models, or two have the same name.
     """
     service = _Service(limits or Limits())
     service.replace(models)

@@ -39,11 +39,6 @@ class Served:
     titles : dict of str to str
         Words for labels whose names are URIs, or URIs for labels whose names are words: the subjects of a vocabulary,
         by their URIs.
-
-    Raises
-    ------
-    ValueError
-        The name cannot stand in an address.
     """
 
     name: str

@@ -84,8 +84,6 @@ def read_new_rows(
     ------
     DatasetFormatError
         The file does not have a known format, or its features are not those of the model.
-    ValueError, TypeError, OSError
-        See :func:`xmlcore.datasets.read_matrix`.
 
     Warns
     -----

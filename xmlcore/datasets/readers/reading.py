@@ -103,12 +103,6 @@ def read_matrix(
     DatasetFormatError
         The file does not have the format. The error has the ``line``, the ``column`` (byte within the line), both from
         1, and a remedy.
-    ValueError
-        The format is unknown, or an argument is out of range.
-    TypeError
-        The source or an argument has the wrong type.
-    OSError
-        The file cannot be opened.
 
     Warns
     -----
@@ -219,8 +213,6 @@ def read_dataset(
     ------
     DatasetFormatError
         A file does not have the format, the headers of the two files differ, or the number of names is wrong.
-    ValueError, TypeError, OSError
-        See :func:`read_matrix` and :func:`split_rows`.
 
     Notes
     -----

@@ -52,8 +52,6 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
 
     Raises
     ------
-    ValueError
-        The catalog has no data set of this name.
     DownloadError
         The file of a published data set cannot be downloaded. A note of the error says how to get it by hand.
     DatasetFormatError

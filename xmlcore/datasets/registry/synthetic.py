@@ -119,11 +119,6 @@ def make_synthetic(
         Rows have Euclidean length 1 and positive values, (1 + log of a word's count in the row) * idf. The idf is that
         of the word's probability. ``notes`` has the call that made the data set.
 
-    Raises
-    ------
-    ValueError, TypeError
-        The shape is unknown, or a value is out of range; the message names it.
-
     Notes
     -----
     For every synthetic data set:

@@ -150,11 +150,6 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
         ``test`` (their values; of ``labels``, the distance and 0), ``bound`` (the furthest value of the divisions) and
         ``differs``. For ``score``, lower values are further off, else larger ones.
 
-    Raises
-    ------
-    ValueError
-        There are no rows of one kind.
-
     Examples
     --------
     >>> import pandas as pd

@@ -89,11 +89,6 @@ def sweep(
     Sweep
         ``.best`` are the chosen parameters, ``.table`` has all settings, ``.trials`` all trainings, ``.test`` the
         measures on the test rows.
-
-    Raises
-    ------
-    ValueError, TypeError
-        There is no such model, parameter, method or measure, or a value is not accepted.
     """
     at_once = at_once if at_once is None or callable(at_once) else check_count(at_once, "at_once")
     fingerprint = dataset if isinstance(dataset, str) else save_dataset(dataset)

@@ -301,11 +301,6 @@ def task(kind: str, inputs: dict[str, Any] | None = None, params: dict[str, Any]
     -------
     Task
         An instance of the class of the kind.
-
-    Raises
-    ------
-    ValueError, TypeError
-        There is no such kind, or :class:`Task` does not accept the inputs or the parameters.
     """
     return check_known(KINDS, kind, "kind of task")(inputs or {}, params or {})
 

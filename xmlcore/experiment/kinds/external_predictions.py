@@ -126,8 +126,6 @@ def add_predictions(
     ------
     DatasetFormatError
         The predictions are not those of the test rows; the message names the place.
-    ValueError, TypeError
-        Labels or scores that are not in one of the forms.
     """
     check_dataset(dataset)
     k = check_count(k, "k", most=MOST_K)

@@ -153,8 +153,6 @@ def evaluate(
     ------
     ValueError
         The model and the data set have names of labels, and these differ or are in another order.
-    TypeError
-        ``dataset`` is no data set, such as a matrix.
     """
     progress = None if progress is None else to_progress(progress)
     check_dataset(dataset)

@@ -100,11 +100,6 @@ def report(
         to 12 of them, what precision costs, the settings of each model against the measure, labels and test rows for
         which one of the best two is better; then the mean ranks over several data sets, the settings of all runs, and
         versions and date. Runs that cannot be read are left out, and it says which and why.
-
-    Raises
-    ------
-    ValueError
-        None of the runs is kept, or there is no such measure.
     """
     from plotly.offline import get_plotlyjs
 
