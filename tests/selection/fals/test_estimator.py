@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from selection.fals.problems import VARIANTS, problem
-from sklearn.exceptions import NotFittedError
 
 from xmlcore import FALS, load_model
 from xmlcore.models import ModelFormatError
@@ -99,17 +98,6 @@ def test_parameters_that_do_not_fit_together_are_named(params, message):
         FALS(**params).fit(X, Y)
 
 
-def test_labels_and_names_that_do_not_exist_have_no_features():
-    X, Y = problem()
-    with pytest.raises(NotFittedError):
-        FALS().top_features(0)
-    model = FALS(n_epochs=1).fit(X, Y)
-    with pytest.raises(ValueError, match="label must be from 0 to 4"):
-        model.top_features(5)
-    with pytest.raises(ValueError, match="3 feature names"):
-        model.top_features(0, feature_names=["a", "b", "c"])
-
-
 def test_features_in_other_units_are_warned_of():
     X, Y = problem(n=200)
     year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
@@ -144,9 +132,6 @@ def test_the_way_of_scoring_is_reported(params, scoring):
     model = FALS(3, n_epochs=1, **params).fit(X, Y)
     assert model.scoring_ == scoring == model.estimate(X, 5)["scoring"]
     assert model.n_scored_ == (8 if scoring == "sampled" else 60)
-    frame = model.top_features(1, 4, feature_names=[f"word {i}" for i in range(12)])
-    assert list(frame)[:3] == ["feature", "name", "score"] and ("standard_error" in frame) == (scoring == "sampled")
-    assert frame["name"][0] == f"word {frame['feature'][0]}"
     if scoring == "exact":
         with pytest.raises(AttributeError, match="the scores are exact"):
             _ = model.standard_error_

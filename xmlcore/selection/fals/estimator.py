@@ -1,12 +1,10 @@
 """FALS: features selected for each label by the gradients of a small network."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.first_use import pd
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.parallel import one_blas_thread, row_blocks
@@ -22,7 +20,6 @@ from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import ABOUT, FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import check_memory, estimate, score, score_bytes
 from xmlcore.selection.fals.selecting import (
-    best,
     check_finite,
     check_n_scored_rows,
     check_scores,
@@ -31,7 +28,7 @@ from xmlcore.selection.fals.selecting import (
 )
 from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
-from xmlcore.typing import ArrayLike, DataFrame, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 
@@ -162,42 +159,6 @@ class FALS(KeepsColumns, MultiLabelModel):
         """
         self._check_params()
         return estimate(self, X, check_count(n_labels, "n_labels"), nnz)
-
-    def top_features(self, label: int, n: int = 20, feature_names: Sequence[str] | None = None) -> "DataFrame":
-        """Return the best features of a label.
-
-        Parameters
-        ----------
-        label : int
-        n : int
-            At most the number of features whose scores were kept.
-        feature_names : sequence of str, optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``feature`` (id), ``name`` when there are names, ``score`` and, when sampled, ``standard_error``.
-        """
-        self._check_fitted()
-        label = check_count(label, "label", 0, self.n_labels_ - 1)
-        n = check_count(n, "n")
-        if "scores_" in self.__dict__:
-            row = label if self.scores_.shape[0] > 1 else 0
-            features = best(self.scores_[row], min(n, self.n_features_in_))
-            columns = {"feature": features, "score": self.scores_[row][features]}
-            if "standard_error_" in self.__dict__:
-                columns["standard_error"] = self.standard_error_[row][features]
-        else:
-            columns = {"feature": self.selected_[label][:n], "score": self.selected_scores_[label][:n]}
-        frame = pd.DataFrame(columns)
-        if feature_names is not None:
-            if len(feature_names) != self.n_features_in_:
-                raise ValueError(
-                    f"there are {len(feature_names)} feature names, but the selection was made from "
-                    f"{self.n_features_in_} features"
-                )
-            frame.insert(1, "name", [feature_names[i] for i in frame["feature"]])
-        return frame
 
     def support(self, label: int | None = None) -> np.ndarray:
         """Return which features are selected for a label, or for any label.
