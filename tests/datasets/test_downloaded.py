@@ -113,7 +113,6 @@ def test_unpacked_files_are_found_too(folder, data, tmp_path, names):
 def test_a_file_of_the_data_sets_name_is_found_beside_the_folder(place, data, whole):
     place.mkdir()
     (place / "some-set.zip").write_bytes(whole)
-    (place / "some-set.zip.part").write_bytes(whole[:10])
     assert same(load(entry()), data)
 
 
@@ -215,7 +214,7 @@ def test_a_mirror_replaces_the_addresses(place, whole, data):
             load(entry())
 
 
-def test_stopping_keeps_nothing_but_the_part(place, whole):
+def test_stopping_keeps_nothing_but_the_file(place, whole):
     def stop(phase, share, detail=""):
         if phase == "Unpacking":
             raise Cancelled

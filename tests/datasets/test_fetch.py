@@ -1,4 +1,4 @@
-"""Downloads are resumed, retried and checked, and never leave a half-written file under its name."""
+"""Downloads are tried again and checked, and never leave a half-written file under its name."""
 
 import hashlib
 import os
@@ -44,49 +44,14 @@ def test_a_dropped_connection_is_resumed_where_it_broke(tmp_path):
     assert file.asked[0] is None and file.asked[1] == "bytes=20000-" and file.asked[2] == "bytes=30000-"
 
 
-def test_a_download_that_was_stopped_goes_on_in_the_next_call(tmp_path):
-    def stop(phase, share, detail=""):
-        if share > 0.5:
-            raise Cancelled
-
-    file = File(CONTENT)
-    with serving({"/a": file}) as address:
-        with pytest.raises(Cancelled):
-            fetch(f"{address}/a", tmp_path / "a", limits=QUICK, progress=stop)
-        assert left(tmp_path) == ["a.part", "a.part.json"]
-        done = (tmp_path / "a.part").stat().st_size
-        fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
-    assert file.asked == [None, f"bytes={done}-"] and done > 20_000
-    assert (tmp_path / "a").read_bytes() == CONTENT and left(tmp_path) == ["a"]
-
-
-def test_a_file_that_changed_is_not_glued_to_its_beginning(tmp_path):
-    other = os.urandom(50_000)
-    for etag in ('"2"', ""):
-        file = File(CONTENT, drops=[20_000], etag='"1"' if etag else "")
-        with serving({"/a": file}) as address:
-            with pytest.raises(DownloadError, match="given up after 1 attempt"):
-                fetch(f"{address}/a", tmp_path / "a", limits=DownloadLimits(attempts=1))
-            file.content, file.etag = other if etag else other[:40_000], etag
-            fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
-        assert (tmp_path / "a").read_bytes() == file.content
-
-
-def test_a_server_that_cannot_resume_sends_the_file_again(tmp_path):
-    file, truncated = (File(CONTENT, drops=drops, resumes=False) for drops in ([20_000], [1_000] * 99))
+@pytest.mark.parametrize("etag", ['"1"', ""])
+def test_a_server_that_cannot_resume_sends_the_file_again(tmp_path, etag):
+    file, truncated = (File(CONTENT, drops=drops, resumes=False, etag=etag) for drops in ([20_000], [1_000] * 99))
     with serving({"/a": file, "/truncated": truncated}) as address:
         fetch(f"{address}/a", tmp_path / "a", limits=QUICK)
         with pytest.raises(DownloadError, match="given up after 3 attempts"):
             fetch(f"{address}/truncated", tmp_path / "b", limits=QUICK)
     assert (tmp_path / "a").read_bytes() == CONTENT and len(file.asked) == 2 and not (tmp_path / "b").exists()
-
-
-def test_a_part_of_another_address_is_not_continued(tmp_path):
-    with serving({"/a": File(CONTENT, drops=[20_000] * 9), "/b": File(CONTENT[::-1])}) as address:
-        with pytest.raises(DownloadError):
-            fetch(f"{address}/a", tmp_path / "a", limits=DownloadLimits(attempts=1))
-        fetch(f"{address}/b", tmp_path / "a", limits=QUICK)
-    assert (tmp_path / "a").read_bytes() == CONTENT[::-1]
 
 
 def test_a_busy_server_is_asked_again_and_an_honest_no_is_final(tmp_path):
@@ -128,7 +93,7 @@ def test_a_silent_and_an_endless_server_are_given_up(tmp_path):
         quick = DownloadLimits(attempts=2, pause=0.01, silence=0.1)
         with pytest.raises(DownloadError, match="sent nothing for 0.1 s"):
             fetch(f"{address}/silent", tmp_path / "a", limits=quick)
-        with pytest.raises(DownloadError, match="took more than 0 minutes. .* are kept"):
+        with pytest.raises(DownloadError, match="took more than 0 minutes"):
             fetch(f"{address}/drip", tmp_path / "a", limits=DownloadLimits(silence=2.0, total=0.5))
     assert not (tmp_path / "a").exists()
 

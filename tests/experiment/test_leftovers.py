@@ -18,8 +18,7 @@ DAY = 24 * 3600
 LEFT = {  # what each writer leaves when it is killed
     "a half-written result": lambda: cache_root() / "artifacts" / "runs" / f".tmp-{'0' * 32}-abc" / "value.joblib",
     "files given to a task": lambda: cache_root() / "given" / "abc.123" / "‹data›",
-    "an unfinished download": lambda: data_root() / "bibtex" / "bibtex.zip.part",
-    "the note of a download": lambda: data_root() / "bibtex" / "bibtex.zip.part.json",
+    "an unfinished download": lambda: data_root() / "bibtex" / ".arriving",
     "an unpacked archive": lambda: data_root() / "bibtex" / ".unpacked-x" / "0" / "train.txt",
     "a packed model's folder": lambda: Path(tempfile.gettempdir()) / "xmlcore-tmp-x" / "arrays.npz",
     "a cluster job's folder": lambda: Path(tempfile.gettempdir()) / "xmlcore-job-x" / "progress.json",

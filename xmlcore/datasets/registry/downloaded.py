@@ -51,14 +51,12 @@ def _kept(entry) -> tuple[str, str]:
 
 
 def _listed(path) -> list[Path]:
-    """Return the files of a folder in order, without hidden files and unfinished downloads."""
+    """Return the files of a folder in order, without hidden files."""
     try:
         inside = sorted(path.iterdir())
     except OSError:
         return []
-    unfinished = (".part", ".part.json")
-    return [file for file in inside if file.is_file() and not file.name.startswith(".")
-            and not file.name.endswith(unfinished)]  # fmt: skip
+    return [file for file in inside if file.is_file() and not file.name.startswith(".")]
 
 
 def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:

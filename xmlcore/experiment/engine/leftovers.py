@@ -20,7 +20,7 @@ SWEEPS = "sweeps"  # table of the database
 OLDEST_SWEEP = 30 * 24 * 3600.0  # seconds after which a sweep that nobody has gone on with is no longer waited for
 # Where files are written under other names first, with these names. What is in the folder for temporary files of the
 # machine is removed only if it belongs to this user.
-_IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/*.part", "**/*.part.json")
+_IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/.arriving")
 _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 
 
