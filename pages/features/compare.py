@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import cached, fields, format, tables, tasks
+from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import run_names
+from pages.shared.results import comparisons, run_names
 from xmlcore import experiment, figures, metrics
 from xmlcore.experiment.catalog import MOST_SEEDS
-from xmlcore.selection import significance_graph, wilcoxon
 
 PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at first
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
@@ -24,7 +23,6 @@ VARIANTS = (  # of figure 3 of the paper, which names neither the weight of L2 n
     {"attribution": "integrated_gradients"}, {"attribution": "deeplift"}, {"attribution": "lrp"},
 )  # fmt: skip
 LAYERS = range(1, 6)  # of figure 9; one layer has no hidden units
-LEAST_DATA_SETS = 5  # for Wilcoxon's test, which with fewer finds nothing
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
 
@@ -185,32 +183,22 @@ def _agreement(view, comparison):
 
 
 def _networks(view, comparison, selections, measure):
-    lines = {}
-    for title, (_, params) in zip(experiment.comparison_titles(selections), selections):
-        hidden = {None: "", view.data.n_features: ", H = D", view.data.n_labels: ", H = L"}[params["n_hidden"]]
-        lines[title] = {"layers": params["n_layers"], "kind": params["activation"] + hidden}
-    frame = comparison.frame.join(pd.DataFrame.from_dict(lines, orient="index"), on="method")
+    frame = comparisons.networks(comparison, selections, view.data)
     text = "Means over seeds. Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
     figure = figures.networks_compared(frame, measure)
     charts.show_figure(figure, frame, f"{view.files}-networks", text)
 
 
 def _significance(view, task, measure):
-    """Draw which methods a test over the data sets of this workspace does not tell apart."""
-    made = {one.inputs["dataset"]: one.key for one in tasks.made_alike(task, "n_rows", "seeds", elsewhere=True)}
-    if len(made) < LEAST_DATA_SETS:
+    figure, p, n = comparisons.significance(task, measure)
+    if figure is None:
         st.caption(
-            f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: "
-            f"{format.count(len(made), 'data set')} so far."
+            f"Significance over data sets needs these methods compared on {comparisons.LEAST_DATA_SETS} of them: "
+            f"{format.count(n, 'data set')} so far."
         )
         return
-    frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
-    every = pd.concat(frames).query("measure == @measure")
-    values = every.pivot_table(index="dataset", columns="method", values="value", sort=False)
-    p = wilcoxon(values)
-    text = f"Wilcoxon’s signed-rank test of {measure} over {len(values)} data sets; no line: p < 0.05."
-    figure = figures.significance_diagram(*significance_graph(p))
-    charts.show_figure(figure, p.reset_index(), f"{view.files}-significance", text)
+    text = f"Wilcoxon’s signed-rank test of {measure} over {n} data sets; no line: p < 0.05."
+    charts.show_figure(figure, p, f"{view.files}-significance", text)
 
 
 def best_here(lines, best) -> BestHere | None:

@@ -42,11 +42,11 @@ def labels_and_features(view) -> None:
 
 def _positive_gradients(view):
     data, positive = view.data, view.selection.positive
-    rows = np.bincount(data.Y_train.indices, minlength=data.n_labels) / data.n_train
-    frame = pd.DataFrame({"name": tables.label_names(data, range(data.n_labels)), "rows": rows, "gradients": positive})
+    frame = frames.positive_frame(data, positive)
+    rows = frame["rows"].mean()
     st.header("Positive gradients")
     text = (
-        f"A point per label. Of all pairs of a training row and a label {100 * rows.mean():.1f}\u00a0% are positive, "
+        f"A point per label. Of all pairs of a training row and a label {100 * rows:.1f}\u00a0% are positive, "
         f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and some rows."
     )
     figure = figures.positive_gradients(frame)

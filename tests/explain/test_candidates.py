@@ -6,7 +6,7 @@ from models.double_sampling.problems import binary, problem
 
 from xmlcore import DoubleSampling
 from xmlcore.datasets import Dataset
-from xmlcore.explain.candidates import CandidateRanking, class_sizes, feature_weights
+from xmlcore.explain.candidates import CandidateRanking, bound_terms, class_sizes, feature_weights
 from xmlcore.models.double_sampling import MEANINGS
 
 
@@ -61,3 +61,25 @@ def test_a_true_class_that_is_no_candidate_comes_last(data, model):
     assert tidy["label"].unique().tolist() == [*found.labels[:2], found.labels[-1]]
     assert tidy.groupby("label")["candidate"].first()[found.labels[-1]] == False  # noqa: E712
     assert len(found.tidy()) == 4 * len(model.feature_names_)
+
+
+def test_terms_of_the_bound_are_those_of_the_paper():
+    found = bound_terms([30, 10, 0], [1, 4], [2], delta=0.1).set_index(["stated", "n_adversarial"])
+    alpha, beta, log = 30 / 40 / (2 / 30), 30 / 2, np.log(4 * 2 / 0.1)
+    printed = found.loc["as printed", 1]
+    assert printed[["alpha", "beta"]].tolist() == pytest.approx([alpha, beta])
+    assert printed["pairs"] == pytest.approx(alpha * np.sqrt(np.log(2 / 0.1) / (2 * 4)))
+    assert printed["classes"] == pytest.approx(np.sqrt(2 * alpha * log / (beta * 39)) + 7 * beta * log / (3 * 39))
+    proved = found.loc["as proved", 1]
+    assert proved[["alpha", "beta"]].tolist() == [2 * 30 / 40, 2]
+    assert proved["classes"] == pytest.approx(np.sqrt(2 * 1.5 * 2 * log / 39) + 7 * 2 * log / (3 * 39))
+    assert found.loc["as printed", 4]["pairs"] == printed["pairs"] / 2
+
+
+def test_lemma_4_fails_as_printed_and_holds_as_proved():
+    true, drawn, m, log = np.array([0.5, 0.005, 0.495]), np.array([0.45, 0.01, 0.54]), 10**8, np.log(2 * 3 / 0.05)
+    shares = np.random.default_rng(0).multinomial(m, true, size=20_000) / m
+    alpha, beta = (shares / drawn).max(axis=1), 1 / drawn.min()
+    rest = alpha * drawn[0] + 7 * beta * log / (3 * (m - 1))  # f is wrong for the first class only
+    fails = [(true[0] > rest + np.sqrt(2 * alpha * of * log / (m - 1))).mean() for of in (1 / beta, beta)]
+    assert fails[0] == pytest.approx(0.185, abs=0.01) and fails[1] == 0

@@ -122,6 +122,13 @@ def test_leaf_depths_are_shares_beside_the_logarithms():
     assert figure.layout.xaxis.range[1] > 12
 
 
+def test_depths_over_labels_are_in_units_of_the_logarithm():
+    columns = {"name": ["a", "b"], "group": ["published", "here"], "n_labels": [64, 16], "arity": [4, 2]}
+    figure = figures.depths_over_labels(pd.DataFrame(columns | {"depth": [9, 48]}))
+    assert [(trace.name, *trace.x, *trace.y) for trace in figure.data] == [("published", 64, 3), ("here", 16, 12)]
+    assert [shape.y0 for shape in figure.layout.shapes] == [1, 3]
+
+
 def test_j_by_depth_has_least_mean_and_greatest():
     lines = [("J", 1, -2.0, -1.0, 0.0, 2), ("J", 0, -1.0, -1.0, -1.0, 1), ("balance", 0, 0.0, 0.1, 0.2, 1)]
     frame = pd.DataFrame(lines, columns=["part", "depth", "least", "mean", "greatest", "nodes"])

@@ -1,6 +1,7 @@
 """The table of claims: complete, and its names, files and values are there."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,8 @@ import pytest
 
 from xmlcore import datasets, experiment, figures, metrics, papers
 from xmlcore.datasets.registry.catalog import entry
-from xmlcore.experiment import repeating
-from xmlcore.papers.claim import VALUES
+from xmlcore.experiment import comparison_titles, repeating
+from xmlcore.papers.claim import VALUES, AtMost
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -98,6 +99,35 @@ def test_each_repetition_is_a_task():
         if claim.repeat is not None and not claim.repeat.models:
             (task,) = repeating.repetitions(claim.repeat.on(data), fingerprint).values()
             assert task.kind == claim.repeat.kind
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ({"density": 0.01, "P of a": 0.5, "P of b": 0.6}, papers.HOLDS),
+        ({"density": 0.01, "P of a": 0.7, "P of b": 0.6}, papers.FAILS),
+        ({"density": 0.01, "P of a": 0.5}, papers.OTHER),
+        ({"density": 0.90, "P of a": 0.5, "P of b": 0.6}, papers.OTHER),
+    ],
+)
+def test_a_verdict_is_that_of_comparisons(values, verdict):
+    claim = replace(papers.CLAIMS[0], decided=(AtMost("P of a", "P of b"),), only=(AtMost("density", 0.05),))
+    assert claim.verdict_on(values) == verdict
+    assert replace(claim, decided=()).verdict_on(values) == papers.OTHER
+
+
+def test_comparisons_are_of_what_the_repetition_measures():
+    data = datasets.make_synthetic(n_train=60, n_test=20, n_features=30, n_labels=6)
+    of_data = {"density", "log_M L", "least κ", "most κ"}
+    for claim in papers.CLAIMS:
+        names = {side for one in (*claim.decided, *claim.only) for side in one[:2] if isinstance(side, str)}
+        titles = [title for title, *_ in claim.repeat.models] if claim.repeat else []
+        if claim.repeat and claim.repeat.kind == "compare_selections":
+            titles = comparison_titles(claim.repeat.on(data).params["selections"])
+            titles = [
+                title.replace("n_hidden 30", "n_hidden D").replace("n_hidden 6", "n_hidden C") for title in titles
+            ]
+        assert {name.rpartition(" of ")[2] for name in names - of_data} <= {*titles}, claim.title
 
 
 @pytest.mark.parametrize(("name", "preset"), [("mediamill", "paper-bibtex"), ("amazon-670k", "paper"), (None, "paper")])

@@ -1,5 +1,8 @@
 """The weights that a DoubleSampling model has learned, and why it ranks a row's candidates as it does."""
 
+import itertools
+import math
+
 import numpy as np
 
 from xmlcore.first_use import pd
@@ -19,6 +22,25 @@ def class_sizes(model, dataset: "Dataset") -> "DataFrame":
             "sampled_size": model.sampled_size_[order],
         }
     )
+
+
+def bound_terms(class_sizes, n_adversarial, examples_per_class, delta: float = 0.05) -> "DataFrame":
+    """Return the terms that theorem 2 of the paper adds to the risk over the sample, but for the complexity.
+
+    ``pairs`` falls with κ and the sample, ``classes`` is about the classes' shares. The proof of lemma 4 needs
+    √(2αβ ...) in the place of √(2α/β ...), and the share of a class in the sample, 1/K, in that of π.
+    """
+    n = np.asarray(class_sizes, np.float64)
+    n_classes, rows, most = np.count_nonzero(n), n.sum(), n.max(initial=0)
+    log_classes, lines = math.log(4 * n_classes / delta) / (rows - 1), []
+    for kappa, each in itertools.product(n_adversarial, examples_per_class):
+        printed = ("as printed", most**2 / (rows * each), most / each, each / most)
+        for stated, alpha, beta, factor in (printed, ("as proved", n_classes * most / rows, n_classes, n_classes)):
+            classes = math.sqrt(2 * alpha * factor * log_classes) + 7 * beta * log_classes / 3
+            pairs = alpha * math.sqrt((n_classes - 1) * math.log(2 / delta) / (2 * n_classes * each * kappa))
+            lines.append((stated, kappa, each, alpha, beta, pairs, classes))
+    columns = ["stated", "n_adversarial", "examples_per_class", "alpha", "beta", "pairs", "classes"]
+    return pd.DataFrame(lines, columns=columns)
 
 
 def feature_weights(model) -> "DataFrame":

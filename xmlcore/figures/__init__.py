@@ -43,6 +43,7 @@ from xmlcore.figures._feature_bars import (
 )
 from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
+    depths_over_labels,
     leaf_depths,
     lemma_bounds,
     measures_of_prefixes,
@@ -71,19 +72,19 @@ from xmlcore.figures._methods import (
 )
 from xmlcore.figures._names import cut_apart, short
 from xmlcore.figures._runs import run_marks
-from xmlcore.figures._sampling import candidate_curves, sampled_classes, sampling_sweep
+from xmlcore.figures._sampling import bound_terms, candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._settings import parameters_compared, sweep_values, trials
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, PALETTE, PART_COLORS, template
 from xmlcore.figures._trees import label_tree, tree
 
 __all__ = [
-    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
+    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve", "bound_terms",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
-    "deletion_curves", "differences", "feature_bars", "feature_weights", "features_per_row", "frontier",
-    "importance_bars", "label_frequency", "label_tree", "labels_by_bucket",
-    "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars", "measures_at_k",
-    "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
+    "deletion_curves", "depths_over_labels", "differences", "feature_bars", "feature_weights", "features_per_row",
+    "frontier", "importance_bars", "label_frequency", "label_tree",
+    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars",
+    "measures_at_k", "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
     "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
     "pareto", "path_products", "path_shares", "patterns_compared", "positive_gradients", "precision_recall",
     "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",

@@ -59,6 +59,29 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     return figure.checked(x, {"title_text": "Share, %", "rangemode": "tozero"}, barmode="group", showlegend=True)
 
 
+def depths_over_labels(frame: pd.DataFrame) -> Figure:
+    """Draw the depth of the deepest tree on data sets of L labels in units of log_M L, with 1 and 3 marked.
+
+    {Parameters: frame}
+        A row per data set: columns ``name``, ``group`` (one of two in the legend), ``n_labels``, ``arity``, ``depth``.
+    {figure}
+    """
+    need_columns(frame, ["name", "group", "n_labels", "arity", "depth"], "depths_over_labels")
+    figure = Drawing("Depth of the deepest tree over data sets", frame)
+    for (group, own), look in zip(
+        frame.groupby("group", sort=False), (("circle", ink.BLUE), ("diamond", ink.VERMILION))
+    ):
+        marker = {"symbol": look[0], "size": 11, "color": look[1]}
+        depths = own["depth"] / (np.log(own["n_labels"]) / np.log(own["arity"]))
+        about = [f"<b>{short(str(name), 40)}</b>, depth {depth:,}" for name, depth in zip(own["name"], own["depth"])]
+        hover = "%{customdata}: %{y:.2f} log<sub>M</sub> L"
+        figure.points(own["n_labels"], depths, group, marker, hover, customdata=about, cliponaxis=False)
+    figure.rule(1, level=True)
+    figure.rule(3, level=True)
+    y = {"title_text": "Depth / log<sub>M</sub> L (log)", "type": "log"}
+    return figure.checked({"title_text": "Labels, L (log)", "type": "log"}, y, showlegend=True)
+
+
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> Figure:
     """Draw the mean objective J of the splits at each depth, or one part of J, with a band from least to greatest.
 

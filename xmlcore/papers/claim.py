@@ -1,8 +1,8 @@
-"""The classes of the table of claims: :class:`Paper`, :class:`Claim` and :class:`Repeat`."""
+"""The classes of the table of claims: :class:`Paper`, :class:`Claim`, :class:`Repeat` and :class:`AtMost`."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame, Dataset
@@ -51,6 +51,19 @@ class Repeat:
         return replace(self, models=models, params=params)
 
 
+class AtMost(NamedTuple):
+    """Says that one value is at most a multiple of another, and a little more; each is a number or has a name."""
+
+    smaller: str | float
+    larger: str | float
+    times: float = 1.0
+    plus: float = 0.0
+
+    def holds(self, values: dict[str, float]) -> bool:
+        smaller, larger = (values[of] if isinstance(of, str) else of for of in self[:2])
+        return smaller <= self.times * larger + self.plus
+
+
 @dataclass(frozen=True)
 class Claim:
     """A table, a figure or a statement of a paper, and what became of it here."""
@@ -67,6 +80,8 @@ class Claim:
     page: str = ""  # the page of the dashboard on which it stands
     table: str = ""  # a file of ``values/`` with all published values
     shows: tuple[str, ...] = ()  # measures, times, "depth" and "memory" of results that the claim is about
+    decided: tuple[AtMost, ...] = ()  # holds if all of these do, for values of results such as "P@1 of LdSM"
+    only: tuple[AtMost, ...] = ()  # the data that it is about, such as those of a small "density"
 
     @property
     def title(self) -> str:
@@ -75,6 +90,25 @@ class Claim:
         if len(numbers) == 1 or any(place.rpartition(" ")[0] != noun for place in self.where):
             return ", ".join(self.where)
         return f"{noun}s {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+    def verdict_on(self, values: dict[str, float]) -> str:
+        """Return whether it holds for values that were measured; :data:`OTHER` if they do not decide it.
+
+        Parameters
+        ----------
+        values : dict
+            By name, such as "P@1 of LdSM".
+
+        Returns
+        -------
+        str
+        """
+        try:
+            if self.decided and all(one.holds(values) for one in self.only):
+                return HOLDS if all([one.holds(values) for one in self.decided]) else FAILS
+        except KeyError:  # a method was not measured
+            pass
+        return OTHER
 
     def values(self) -> "DataFrame | None":
         """Return all published values, as printed, or None if the paper prints none.

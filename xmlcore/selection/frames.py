@@ -81,6 +81,13 @@ def weighted(selected, scores, labels, X, Y) -> tuple:
     return np.take_along_axis(np.asarray(selected)[labels], order, 1), np.take_along_axis(values, order, 1)
 
 
+def positive_frame(dataset, positive):
+    """Return the share of training rows with each label, and of its gradients that are positive (FALS, figure 5)."""
+    rows = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / dataset.n_train
+    names = [dataset.label_name(j) for j in range(dataset.n_labels)]
+    return pd.DataFrame({"name": names, "rows": rows, "gradients": positive})
+
+
 def _best_first(values):
     """Return the order of each row of an array from its largest value; equal values and nan stay in their order."""
     return np.argsort(-np.nan_to_num(values), axis=1, kind="stable")

@@ -38,7 +38,8 @@ class ExtendedPLT(PLT):
     :class:`xmlcore.robustness.AdversarialTraining` trains in the same way and :func:`xmlcore.robustness.evaluate`
     measures under noise. :mod:`xmlcore.explain` explains what a model does with the features of a row.
 
-    ``ExtendedPLT.preset("paper")`` is the paper's model: napkinXC's defaults in place of settings that are chosen.
+    ``ExtendedPLT.preset("paper")`` is the paper's model: napkinXC's defaults in place of settings that are chosen. The
+    tolerance and the number of epochs are xmlcore's, neither the paper's nor napkinXC's.
 
     {parameters}
 

@@ -1,0 +1,32 @@
+"""What several comparisons of selections say together: a test over data sets, and lines over networks of FALS."""
+
+import pandas as pd
+
+from pages.shared import cached, tasks
+from xmlcore import experiment, figures
+from xmlcore.selection import significance_graph, wilcoxon
+
+LEAST_DATA_SETS = 5  # for Wilcoxon's test, which with fewer finds nothing
+
+
+def significance(task, measure: str):
+    """Return a figure of the methods that a test over the data sets of this workspace does not tell apart, and p.
+
+    Also the number of data sets with such a comparison; figure and p are None while they are too few.
+    """
+    made = {one.inputs["dataset"]: one.key for one in tasks.made_alike(task, "n_rows", "seeds", elsewhere=True)}
+    if len(made) < LEAST_DATA_SETS:
+        return None, None, len(made)
+    frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
+    every = pd.concat(frames).query("measure == @measure")
+    p = wilcoxon(every.pivot_table(index="dataset", columns="method", values="value", sort=False))
+    return figures.significance_diagram(*significance_graph(p)), p.reset_index(), len(made)
+
+
+def networks(comparison, selections, data) -> pd.DataFrame:
+    """Return a comparison of networks of FALS with their ``layers``, and the ``kind`` that is a line of a figure."""
+    lines = {}
+    for title, (_, params) in zip(experiment.comparison_titles(selections), selections):
+        hidden = {None: "", data.n_features: ", H = D", data.n_labels: ", H = L"}[params["n_hidden"]]
+        lines[title] = {"layers": params["n_layers"], "kind": params["activation"] + hidden}
+    return comparison.frame.join(pd.DataFrame.from_dict(lines, orient="index"), on="method")
