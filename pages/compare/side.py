@@ -132,8 +132,8 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
         st.warning(f"{format.bold(names[key])} is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.popover("Details", type="tertiary", icon=":material/info:"):
-            listed = {record["key"] for record in results.kept("runs", wanted["fingerprint"].iloc[0])}  # none archived
-            for key in filter(listed.__contains__, keys):
+            here = {record["key"] for record in results.kept("runs", wanted["fingerprint"].iloc[0])}  # none archived
+            for key in filter(here.__contains__, keys):
                 _link(key, names[key], wanted["fingerprint"].iloc[0])
 
 
