@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.explain.view import explained
 from pages.shared import format, label_trees, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
-from xmlcore import experiment, figures
+from xmlcore import experiment, explain, figures
 from xmlcore.models.double_sampling import MEANINGS
 
 
@@ -97,7 +98,8 @@ def contributions(view) -> None:
 
 
 def largest_values(view) -> None:
-    magnitude = explaining.by_magnitude(view.x, view.data)
+    pairs = pd.DataFrame(explain.magnitude(view.x, max(view.x.nnz, 1)), columns=["feature", "value"])
+    magnitude = explaining.named(pairs.astype({"feature": np.int64, "value": np.float64}), view.data)
     if magnitude.empty:
         st.caption("This row has no features.")
         return

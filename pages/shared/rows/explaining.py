@@ -251,13 +251,6 @@ def in_title(name: str) -> str:
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
-def by_magnitude(x, data) -> pd.DataFrame:
-    """Return all features of a row, largest absolute value first: ``feature, name, value``."""
-    pairs = explain.magnitude(x, max(x.nnz, 1))
-    frame = pd.DataFrame(pairs, columns=["feature", "value"]).astype({"feature": np.int64, "value": np.float64})
-    return named(frame, data)
-
-
 def share(value: float) -> str:
     """Return a share in whole percent; ``–`` when it is not known."""
     return f"{100 * value:.0f}\u00a0%" if math.isfinite(value) else "–"
