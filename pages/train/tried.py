@@ -2,15 +2,13 @@
 
 from typing import NamedTuple
 
-import pandas as pd
 import streamlit as st
 
 from pages.shared import actions, format, forms, fragments, settings, sweeping, tables, tasks
 from pages.shared.workspaces import workspace
 from pages.train import controls, trials, trying
-from xmlcore import experiment, store
+from xmlcore import experiment
 from xmlcore.experiment.engine.sweep_trials import VALIDATION
-from xmlcore.experiment.engine.sweeps import test_measures
 from xmlcore.wording import hundredths
 
 ABOUT = (
@@ -18,7 +16,6 @@ ABOUT = (
     "the others; test rows are not used."
 )
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
-ON_TEST_ROWS = (("P@k", 1), ("P@k", 5), ("nDCG@k", 5), ("PSP@k", 5))
 
 
 class Best(NamedTuple):
@@ -73,8 +70,6 @@ def _section(record, file_name):
     else:
         st.markdown(sentence(found.result, chosen))
     _buttons(record, found, chosen, state)
-    if chosen is not None:
-        _test_rows(found.result)
     _show_tables(found, file_name, record["key"])
 
 
@@ -120,30 +115,6 @@ def sentence(result, best: Best) -> str:
         f"**{hundredths(best.value)}\u00a0%** on {format.count(result.n_held_out, 'held-out training row')}{beside}"
         f"{' (not significant)' if best.by_chance else ''}."
     )
-
-
-def on_test_rows(result) -> pd.DataFrame:
-    """Return measures on test rows, in percent, of the best and the default setting trained on all training rows."""
-    usual, lines = _usual(result), []
-    trained = {"chosen": result.best} | ({} if usual is None else {"default": result.best | usual})
-    for name, params in trained.items():
-        try:
-            of = test_measures(result.final_tasks(params))
-        except store.StoreError:
-            continue
-        if of is not None:
-            means = of.set_index(["measure", "k"])["mean"]
-            known = {f"{of_k[:-1]}{k}": 100 * means[of_k, k] for of_k, k in ON_TEST_ROWS if (of_k, k) in means.index}
-            lines.append({"setting": name} | known)
-    return pd.DataFrame(lines)
-
-
-def _test_rows(result):
-    frame = on_test_rows(result)
-    if not frame.empty:
-        measures = [column for column in frame if column != "setting"]
-        of = {measure: tables.number(f"{measure}, %", 90, "%.2f") for measure in measures}
-        tables.show(frame, "train.tried.test", {"setting": tables.text("On test rows", 120)} | of)
 
 
 def _buttons(record, trials, chosen, state):

@@ -84,11 +84,10 @@ class Sweep:
     n_rows: int
     n_held_out: int
 
-    def final_tasks(self, params: dict | None = None) -> list[Task]:
-        """Return the tasks that train the chosen setting, or others, on all training rows: one for each seed."""
-        params, of = self.best if params is None else params, {"model": self.model, "k": measured_at(self.measure)}
-        seeds = self.seeds if params is not None else ()
-        made = (of | {"params": params | _seed_of(self.model, seed)} for seed in seeds)
+    def final_tasks(self) -> list[Task]:
+        """Return the tasks that train the chosen setting on all training rows: one for each seed."""
+        of, seeds = {"model": self.model, "k": measured_at(self.measure)}, () if self.best is None else self.seeds
+        made = (of | {"params": self.best | _seed_of(self.model, seed)} for seed in seeds)
         return [task("train", {"dataset": self.fingerprint}, one) for one in made]
 
     @property
