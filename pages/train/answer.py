@@ -181,10 +181,10 @@ def origin(ready) -> dict:
     run, record = ready.run, store.info("runs", ready.key)
     facts = {"Trained" if run.has_model else "Read": f"{format.when(run.created)} ({format.zone()})"}
     seconds = {"Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
-    facts |= {name: format.duration(run.times[of]) for name, of in seconds.items() if of in run.times}
+    facts |= {name: format.duration(run.times[of]) for name, of in seconds.items() if (run.times.get(of) or 0) > 0}
     if run.memory:
         facts["Memory while training"] = format.size(grown(run.memory))
-    facts |= {"Fingerprint of the data set": run.fingerprint, "Key": ready.key, "xmlcore": record["xmlcore"]}
+    facts |= {"Fingerprint of the data set": run.fingerprint, "Key": ready.key, "xmlcore": record.get("xmlcore", "–")}
     return facts | record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
 
 
