@@ -132,7 +132,6 @@ WRONG = [
     taking(datasets.split_again, "dataset"),
     taking(datasets.with_words, "dataset", ("vectorizer", TextVectorizer())),
     taking(datasets.label_pairs, "Y"),
-    taking(datasets.fit_power_law, "counts"),
     taking(datasets.unlike_test_rows, "rows", ("test", FRAME)),
     taking(datasets.stratified_parts, "shares", ("Y", [[0], [1]])),
     taking(experiment.run, "dataset", ("model", "OneVsRest")),

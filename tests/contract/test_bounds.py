@@ -15,7 +15,7 @@ from contract.estimators import CASES, fitted, problem
 from public_names import public_functions
 
 from xmlcore import PLT, LdSM, TextClassifier, datasets, explain, jobs, robustness
-from xmlcore.datasets import Dataset, fit_power_law
+from xmlcore.datasets import Dataset
 from xmlcore.experiment import Driver, PerLabelOneVsRest
 from xmlcore.models import PackedModel
 from xmlcore.selection import BRDT
@@ -71,7 +71,7 @@ def arguments():
     objects[-1]._thread = threading.Thread()
     own = {
         "X": X, "Y": Y, "Y_train": Y, "Y_true": Y, "after": X[:1], "arrays": {}, "axis": "a", "before": X[:1],
-        "color": "c", "counts": Y.sum(axis=0), "dataset": data, "first": few, "fit": fit_power_law(np.arange(1, 50)),
+        "color": "c", "counts": Y.sum(axis=0), "dataset": data, "first": few,
         "frame": frame, "frame of friedman": [[1, 2], [3, 4], [5, 6]], "frame of summarise": noisy, "group": "g",
         "inv_ps": np.ones(7), "kind": "gaussian", "kind of probability": "margin", "kind of remove_stale": "train",
         "labels": np.zeros(48, int), "labels of importance": Y, "made": None, "measure": "P@1", "measures": ["P@k"],

@@ -23,7 +23,6 @@ from xmlcore.datasets.splits import (
 )
 from xmlcore.datasets.statistics.description import Description, Examination, all_labels, describe, examine
 from xmlcore.datasets.statistics.drift import facts_of_rows, unlike_test_rows
-from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.statistics.rows import label_sets, rows_of_label_set
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
@@ -32,8 +31,8 @@ from xmlcore.datasets.writers import write_arff, write_fasttext, write_matrix
 
 __all__ = [
     "SYNTHETIC_SHAPES", "CatalogEntry", "Dataset", "DatasetFormatError", "DatasetWarning", "Description",
-    "DownloadError", "Examination", "Guess", "LabelPairs", "NewRows", "PowerLaw", "TextVectorizer",
-    "all_labels", "catalog", "describe", "examine", "facts_of_rows", "fit_power_law", "folds",
+    "DownloadError", "Examination", "Guess", "LabelPairs", "NewRows", "TextVectorizer",
+    "all_labels", "catalog", "describe", "examine", "facts_of_rows", "folds",
     "guess_columns", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
     "make_synthetic", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",

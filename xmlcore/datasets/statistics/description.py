@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import drift, used_columns
-from xmlcore.datasets.statistics.frequencies import PowerLaw, fit_power_law, imbalance
+from xmlcore.datasets.statistics.frequencies import imbalance
 from xmlcore.datasets.statistics.pairs import label_pairs
 from xmlcore.datasets.statistics.rows import duplicates, label_sets
 from xmlcore.first_use import pd
@@ -216,7 +216,6 @@ class Examination(NamedTuple):
     pairs: "DataFrame"  # with exclusions and partners: see :func:`label_pairs`; of all rows
     exclusions: "DataFrame"
     partners: "DataFrame"
-    power_law: PowerLaw  # of the training rows per label
 
 
 def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
@@ -241,8 +240,6 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     labels = drift(dataset.Y_train, dataset.Y_test)
     progress("Counting pairs of labels", 0.55)
     found = label_pairs(all_labels(dataset))
-    progress("Fitting a power law to the frequencies of labels", 0.95)
-    fit = fit_power_law(dataset.Y_train.sum(axis=0))
     summary = twice.summary | {
         "n_features_tested": int(features["tested"].sum()),
         "n_features_drifted": int(features["differs"].sum()),
@@ -251,5 +248,4 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
         "n_pairs": found.n_pairs,
     }
     progress("Done", 1.0)
-    frames = found.pairs, found.exclusions, found.partners
-    return Examination(summary, twice.rows, features, labels, *frames, fit)
+    return Examination(summary, twice.rows, features, labels, found.pairs, found.exclusions, found.partners)

@@ -3,7 +3,6 @@
 from xmlcore.artifact_keys import plain
 from xmlcore.datasets import Examination, describe, examine
 from xmlcore.datasets.statistics.description import Description
-from xmlcore.datasets.statistics.frequencies import PowerLaw
 from xmlcore.experiment.engine.task import Task, register
 from xmlcore.progress import silent
 
@@ -32,17 +31,16 @@ class Examine(Task):
     """Examine a data set, see :func:`xmlcore.datasets.examine`. Inputs: ``dataset``. No parameters."""
 
     kind, folder, result, needs = "examine", "examinations", Examination, ("dataset",)
-    version = 2  # without alternatives to the power law
+    version = 2
     doing = "Examining {dataset}"
 
     @classmethod
     def view(cls, value):
-        return Examination(**value["fields"] | {"power_law": PowerLaw(**value["fields"]["power_law"])})
+        return Examination(*(value["fields"][name] for name in Examination._fields))  # earlier ones had further fields
 
     def work(self):
         work = super().work()
         return work._replace(bytes=int(60 * work.values) + (200 << 20))
 
     def run(self, progress=silent, files=None):
-        examination = examine(self.dataset(progress), progress)
-        return {"fields": examination._asdict() | {"power_law": examination.power_law._asdict()}}
+        return {"fields": examine(self.dataset(progress), progress)._asdict()}
