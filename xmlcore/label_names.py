@@ -7,12 +7,14 @@ one value and no list for each row, the values are *classes*, as in scikit-learn
 
 import numbers
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.validation import check_labels, is_lists
+from xmlcore.wording import meant
 
 
 def check_label_names(names, title: str = "label_names") -> list:
@@ -131,6 +133,11 @@ def ids_of_classes(values: np.ndarray, known: np.ndarray) -> list[list[int]]:
     """Return a list with the id of each row's class; classes that the model does not know have those after the last."""
     ids = {value: j for j, value in enumerate(known.tolist())}
     return [[ids.setdefault(value, len(ids))] for value in values.tolist()]
+
+
+def with_names(Y, aliases: Mapping | None):
+    """Return lists of names of labels with the names that further names stand for; other labels as they are."""
+    return [[aliases.get(label, label) for label in row] for row in Y] if aliases and are_names(Y) else Y
 
 
 def read_label_names(Y, label_names=None, *, name: str = "Y") -> tuple:
@@ -263,3 +270,53 @@ def _matrix(rows, names, name) -> sp.csr_array:
         if unknown:
             raise ValueError(f"{name} row {i} has the label {unknown[0]!r:.60}, which is not in label_names")
     return check_labels([[ids[label] for label in row] for row in rows], n_labels=len(names), name=name)
+
+
+class KnownLabels:
+    """The labels of a model or a data set: L of them, their names if they have some, and further names of them."""
+
+    def __init__(self, n_labels: int, names: Sequence | None = None, aliases: Mapping[str, int] | None = None):
+        self.n_labels, self.names = n_labels, names
+        self._ids = dict(aliases or {}) | {name: j for j, name in enumerate(names or ())}
+
+    def id_of(self, label, of: str = "labels") -> int:
+        """Return the id of a label, which is given by it or by a name; ValueError names the nearest known names."""
+        if isinstance(label, numbers.Integral) and not isinstance(label, (bool, np.bool_)):
+            if not 0 <= label < self.n_labels:
+                raise ValueError(f"{of} has the id {label}: ids go from 0 to {self.n_labels - 1}")
+            return int(label)
+        if isinstance(label, Hashable) and label in self._ids:
+            return self._ids[label]
+        if self.names is None and isinstance(label, str) and (number := label.removeprefix("label ")).isdecimal():
+            return self.id_of(int(number[:20]), of)
+        nearest = meant([label], map(str, self._ids)) if isinstance(label, str) else ""
+        has = "" if self._ids else ": the labels have no names, so give ids"
+        raise ValueError(f"{of} has {label!r:.80}, which is no label{has}{nearest}")
+
+    def mask(self, labels, of: str = "labels") -> np.ndarray:
+        """Return which labels are given, bool (L,): by a mask, one label, or several, each by its id or a name."""
+        if getattr(getattr(labels, "dtype", None), "kind", "") == "b":
+            if labels.shape != (self.n_labels,):
+                raise ValueError(f"{of} has the shape {labels.shape}: a mask has one value for each label")
+            return np.array(labels)
+        one = isinstance(labels, (str, bytes, numbers.Number)) or not hasattr(labels, "__iter__")
+        found = np.zeros(self.n_labels, bool)
+        found[[self.id_of(label, of) for label in ([labels] if one else labels)]] = True
+        return found
+
+    def allowed(self, labels=None, exclude=None) -> np.ndarray:
+        """Return which labels may be predicted: those of ``labels``, or all, without those of ``exclude``."""
+        found = np.ones(self.n_labels, bool) if labels is None else self.mask(labels)
+        found &= True if exclude is None else ~self.mask(exclude, "exclude")
+        if not found.any():
+            raise ValueError("labels and exclude leave no label that can be predicted")
+        return found
+
+    def aliases(self, given: Mapping[Any, Any]) -> dict[str, int]:
+        """Return further names of labels with the ids of these, checked: none is the name of a label."""
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) and name for name in given):
+            raise TypeError("aliases must be a dict of further names of labels, strings, and the labels they stand for")
+        taken = next((name for name in given if name in (self.names or ())), None)
+        if taken is not None:
+            raise ValueError(f"the alias {taken!r:.80} is the name of a label")
+        return {name: self.id_of(label, "aliases") for name, label in given.items()}

@@ -118,15 +118,17 @@ def check_room(n_rows: int, k: int) -> None:
         check_memory(needed, "A ranking", f"{n_rows:,} rows of {k:,} labels", "ask for a smaller k")
 
 
-def fill_with_zeros(labels: np.ndarray) -> None:
+def fill_with_zeros(labels: np.ndarray, among: np.ndarray | None = None) -> None:
     """Put in place of each -1, behind the labels of a row, a label that the row does not have, the smallest ids first.
 
-    So labels of score 0 are ranked as others of equal score. The rows are int32 (n, k), with k at most L.
+    So labels of score 0 are ranked as others of equal score. The rows are int32 (n, k), with k at most L, or at most
+    the number of labels ``among`` which these are.
     """
     k = labels.shape[1]
     for i in np.flatnonzero((labels < 0).any(axis=1)):
         there = labels[i][labels[i] >= 0]
-        labels[i] = np.concatenate([there, np.setdiff1d(np.arange(k + there.size), there)[: k - there.size]])
+        others = np.setdiff1d(np.arange(k + there.size) if among is None else among, there)
+        labels[i] = np.concatenate([there, others[: k - there.size]])
 
 
 def _as_objects(names) -> np.ndarray:

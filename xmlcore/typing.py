@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
     # Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
     LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
+    # Labels that may be predicted, or may not: one or several, by their ids or names, or a bool for each label.
+    SomeLabels: TypeAlias = Hashable | Collection[Hashable] | npt.NDArray[Any]
     # Compared with the true labels by a measure: a ranking, or as Labels, with scores in place of 0 and 1.
     Predictions: TypeAlias = Ranking | Labels
     # Seed of random numbers; a generator is drawn from, so that it gives another seed each time.
     RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 else:  # help() and the reference write these names, not what they stand for; to import pandas takes half a second
-    _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "Predictions", "RandomState")
-    ArrayLike, Matrix, Labels, LabelNames, Predictions, RandomState = (NewType(name, object) for name in _NAMES)
+    _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "SomeLabels", "Predictions", "RandomState")
+    ArrayLike, Matrix, Labels, LabelNames, SomeLabels, Predictions, RandomState = (
+        NewType(name, object) for name in _NAMES
+    )
     DataFrame = Dataset = Any
 
 Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses

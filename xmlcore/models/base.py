@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
 from xmlcore.documented import documented
-from xmlcore.label_names import given_classes, read_more_classes, read_more_labels, read_training_labels
+from xmlcore.label_names import KnownLabels, given_classes, read_more_classes, read_more_labels, read_training_labels
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import compile_lock
 from xmlcore.models.for_scikit_learn import ForScikitLearn
-from xmlcore.models.rows import check_feature_names, counted, in_parts, labels_given, true_ids
+from xmlcore.models.rows import among_allowed, check_feature_names, counted, in_parts, labels_given, true_ids
 from xmlcore.models.rules import Rule, candidates
 from xmlcore.models.saving import ModelFormatError, below, check_parts, check_types, under, write_model
 from xmlcore.parallel import row_blocks
@@ -22,7 +22,7 @@ from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_o
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory
-from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
 from xmlcore.validation import (
     CheckedRows,
     check_count,
@@ -256,14 +256,30 @@ class MultiLabelModel(Estimator):
     _estimator_type = "classifier"
     threshold_: float = 0.5  # the probability from which on labels are predicted, where no rule is kept
     rule_: Rule | None = None  # what Rule.keep has kept
+    _PRUNES = False  # whether predict_topk itself leaves out labels: it is then given a mask
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        if "predict_topk" in vars(cls):
+            cls.predict_topk = among_allowed(vars(cls)["predict_topk"])
         for name in {"predict_topk", "predict_proba", "_decided"} & vars(cls).keys():
             setattr(cls, name, in_parts(vars(cls)[name]))
 
+    def known_labels(self) -> KnownLabels:
+        """Return the labels of the model, by which names are turned into ids."""
+        self._check_fitted()
+        aliases = None if self.rule_ is None else self.rule_.aliases
+        return KnownLabels(self.n_labels_, getattr(self, "label_names_", None), aliases)
+
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         """Return the k best labels of each row, best first.
 
@@ -278,6 +294,10 @@ class MultiLabelModel(Estimator):
             as :meth:`predict_proba` has it, and these products are the scores. With inverse propensities
             (:func:`xmlcore.metrics.inverse_propensity`) this is the ranking that is expected to have the best PSP@k
             (Wydmuch et al., "Propensity-scored probabilistic label trees", SIGIR 2021).
+        labels, exclude : list of labels, or bool array of shape (L,), optional
+            The labels that may be ranked, by default all, and those that may not: ids or names, or aliases that a kept
+            rule has. The ranking is that of all labels without the others. A label tree does not open nodes that have
+            no such label below them.
 
         Returns
         -------
@@ -289,7 +309,8 @@ class MultiLabelModel(Estimator):
         NotFittedError
             The model is not fitted.
         ValueError, TypeError
-            X does not fit the model, or weights are not a number of 0 or more for each label, one of them positive.
+            X does not fit the model, or weights are not a number of 0 or more for each label, one of them positive; or
+            ``labels`` or ``exclude`` have a label that there is not, or leave none.
         MemoryError
             k labels for each row would need more memory than is free.
         """

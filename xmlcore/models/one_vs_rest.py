@@ -22,7 +22,7 @@ from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, Auto, Matrix
+from xmlcore.typing import ArrayLike, Auto, Matrix, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 LOSSES = ("logistic", "squared_hinge")
@@ -204,7 +204,14 @@ class OneVsRest(LinearModel):
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")

@@ -24,17 +24,21 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from xmlcore import __version__, archives
 from xmlcore.artifact_keys import library_versions
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
+from xmlcore.label_names import KnownLabels
 from xmlcore.models.base import MultiLabelModel
-from xmlcore.models.rules import decided_ranking, decision_of, rule_of
+from xmlcore.models.rules import allowed_by, decided_ranking, decision_of, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking, of_known
 from xmlcore.system import atomic_write
-from xmlcore.typing import FilePath, Matrix, Source
+from xmlcore.typing import FilePath, Matrix, SomeLabels, Source
 from xmlcore.validation import check_features, check_is, check_names, difference_of_names, feature_names
 from xmlcore.wording import COMMAND, hundredths, plain, significant
 
@@ -191,7 +195,38 @@ class PackedModel:
             raise ValueError(difference_of_names(self.feature_names, names))
         return check_features(X, self.n_features, model=type(self.model).__name__)
 
-    def predict_topk(self, rows_or_texts: Matrix | Sequence[str], k: int = 5) -> Ranking:
+    def allowed(
+        self, labels: SomeLabels | None = None, exclude: SomeLabels | None = None
+    ) -> npt.NDArray[np.bool_] | None:
+        """Return which labels may be predicted.
+
+        Parameters
+        ----------
+        labels, exclude : list of labels, optional
+            Those that may, by default all, and those that may not: ids, names, or aliases that a kept rule has.
+
+        Returns
+        -------
+        ndarray of bool, shape (L,), or None
+            Of these labels, those that a kept rule allows; None: all labels.
+
+        Raises
+        ------
+        ValueError
+            There is no such label, or none is left.
+        """
+        rule = getattr(self.model, "rule_", None)
+        known = KnownLabels(self.n_labels, self.label_names, None if rule is None else rule.aliases)
+        return allowed_by(self.model, known, labels, exclude)
+
+    def predict_topk(
+        self,
+        rows_or_texts: Matrix | Sequence[str],
+        k: int = 5,
+        *,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
+    ) -> Ranking:
         """Return the k best labels of each row or text, but none of a text of which the model knows no word.
 
         Parameters
@@ -199,6 +234,8 @@ class PackedModel:
         rows_or_texts : sparse or dense, shape (n, D), or list of str
             Texts only if :attr:`is_text`.
         k : int
+        labels, exclude : list of labels, optional
+            See :meth:`allowed`.
 
         Returns
         -------
@@ -210,13 +247,24 @@ class PackedModel:
             The rows do not fit the model.
         """
         rows = self.rows(rows_or_texts)
-        ranking = self.model.predict_topk(rows, k=k)
+        allowed = self.allowed(labels, exclude)
+        ranking = self.model.predict_topk(rows, k=k, **({} if allowed is None else {"labels": allowed}))
         return of_known(ranking, rows) if _are_texts(rows_or_texts) else ranking
 
-    def decided(self, rows_or_texts: Matrix | Sequence[str], most: int | None = None) -> Ranking:
-        """Return the labels that the model's ``predict`` returns, best first: at most ``most`` for each row or text."""
+    def decided(
+        self,
+        rows_or_texts: Matrix | Sequence[str],
+        most: int | None = None,
+        *,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
+    ) -> Ranking:
+        """Return the labels that the model's ``predict`` returns, best first: at most ``most`` for each row or text.
+
+        ``labels`` and ``exclude`` are those of :meth:`allowed`.
+        """
         rows = self.rows(rows_or_texts)
-        ranking = decided_ranking(self.model, rows, most)
+        ranking = decided_ranking(self.model, rows, most, allowed=self.allowed(labels, exclude))
         return of_known(ranking, rows) if _are_texts(rows_or_texts) else ranking
 
     def describe(self) -> str:

@@ -17,6 +17,7 @@ from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Labels
 from xmlcore.validation import (
     CheckedRows,
+    check_count,
     check_features,
     check_labels,
     check_unambiguous,
@@ -67,6 +68,43 @@ def in_parts(method: Method) -> Method:
         return stacked(found, found[0].shape[1])
 
     return cast(Method, whole)
+
+
+def among_allowed(method: Method) -> Method:
+    """Return a method ``predict_topk`` that ranks only labels that are allowed, where ``labels`` or ``exclude`` say so.
+
+    A model that cannot do so itself ranks more labels, as many as are not allowed, and these are left out.
+    """
+
+    @functools.wraps(method)
+    def ranked(self, X, k=5, *args, labels=None, exclude=None, **options):
+        if labels is None and exclude is None:
+            return method(self, X, k, *args, **options)
+        allowed, k = self.known_labels().allowed(labels, exclude), check_count(k, "k")
+        width = min(k, int(allowed.sum()))
+        if self._PRUNES:
+            return padded(method(self, X, width, *args, labels=allowed, **options), k)
+        X, deep, found = self._check_input(X, k), width + int((~allowed).sum()), []
+        progress = to_progress(options["progress"]) if "progress" in options else None
+        for first, end in row_blocks(X.shape[0], max(1, PREDICTED // deep)):
+            if progress is not None:
+                options["progress"] = part_of(progress, first / X.shape[0], end / X.shape[0])
+            part = method(self, CheckedRows(X[first:end]), deep, *args, **options)
+            stays = (part.labels >= 0) & allowed[part.labels]
+            places = np.argsort(~stays, axis=1, kind="stable")[:, :width]
+            kept, scores = (np.take_along_axis(values, places, axis=1) for values in part)
+            stays = np.take_along_axis(stays, places, axis=1)
+            found.append((np.where(stays, kept, -1), np.where(stays, scores, np.float32(0))))
+        blank = np.empty((0, width), np.int32), np.empty((0, width), np.float32)
+        return padded(Ranking(*map(np.concatenate, zip(blank, *found))), k)
+
+    return cast(Method, ranked)
+
+
+def padded(ranking: Ranking, k: int) -> Ranking:
+    """Return a ranking with k places in each row."""
+    more = [(0, 0), (0, k - ranking.labels.shape[1])]
+    return Ranking(np.pad(ranking.labels, more, constant_values=-1), np.pad(ranking.scores, more))
 
 
 def stacked(parts: list[sp.csr_array], n_labels: int) -> sp.csr_array:

@@ -1,5 +1,6 @@
 """Rules that decide which labels of a row are predicted; :mod:`xmlcore.decisions` learns them."""
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, NamedTuple, Self
@@ -11,10 +12,11 @@ from xmlcore import wording
 from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import read_only
+from xmlcore.label_names import KnownLabels
 from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
-from xmlcore.typing import Matrix, Ranker
+from xmlcore.typing import LabelNames, Matrix, Ranker, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_is, csr_parts
 
 PLACES = (0, 1, 2, 5, 20)  # in the ranking of a row, from 0, where curves of a calibration begin
@@ -46,6 +48,15 @@ class Calibration(NamedTuple):
         for first, end, curve in zip(PLACES, (*PLACES[1:], None), self.probabilities):
             found[..., first:end] = np.interp(scores[..., first:end], self.scores, curve)
         return np.minimum.accumulate(found, axis=-1) * (1 - 1e-12 * np.arange(scores.shape[-1]))
+
+    def of_allowed(self, every: Ranking, few: Ranking, n_labels: int) -> sp.csr_array:
+        """Return the probabilities of the labels in ``few``, which is ``every`` ranking without labels, and longer.
+
+        They are those that the labels have among all labels.
+        """
+        p, depth = self(np.hstack([every.scores, few.scores])), every.labels.shape[1]
+        first, later = entries(every.labels, p[:, :depth], n_labels)[0], entries(few.labels, p[:, depth:], n_labels)[0]
+        return sp.csr_array(first.multiply(later.astype(bool)) + (later - later.multiply(first.astype(bool))))
 
     def of_entries(self, scores: sp.csr_array, places: np.ndarray) -> sp.csr_array:
         """Return the probabilities of the entries of a matrix, whose places in the rankings of the rows are known."""
@@ -83,6 +94,10 @@ class Rule:
         The share of rows for which each part decides.
     seen : dict
         What the held-out rows were like, by which :meth:`drift` tells other rows: plain values.
+    allowed : ndarray of bool, shape (L,), or None
+        The labels that can be predicted; None: all. See :meth:`within`.
+    aliases : dict of str to int
+        Further names of labels, with their ids, that the model takes once the rule is kept.
     """
 
     model: Any
@@ -95,6 +110,8 @@ class Rule:
     about: dict[str, Any] = field(default_factory=dict)
     shares: tuple[float, ...] = (1.0,)
     seen: dict[str, Any] = field(default_factory=dict)
+    allowed: np.ndarray | None = None
+    aliases: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self):
         read_only((self.slopes, self.offsets, *self.calibration[:2]))
@@ -103,6 +120,44 @@ class Rule:
     def n_labels(self) -> int:
         """The number of labels, L."""
         return self.slopes.shape[1]
+
+    def within(
+        self,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
+        *,
+        aliases: Mapping[str, Hashable] | None = None,
+        names: LabelNames | None = None,
+    ) -> Self:
+        """Return a rule that decides as this one does, but among fewer labels.
+
+        Parameters
+        ----------
+        labels, exclude : list of labels, or bool array of shape (L,), optional
+            The labels that can be predicted, by default all, and those that cannot: ids or names.
+        aliases : dict of str to label, optional
+            Further names of labels. The model takes them wherever it takes names, once the rule is kept.
+        names : sequence, optional
+            Names of the labels; by default those with which the model was fitted.
+
+        Returns
+        -------
+        Rule
+            A label has the probability that it has among all labels, and more labels than before can be candidates.
+            What ``about`` says was reached with all labels. :meth:`keep` has it saved with the model.
+
+        Raises
+        ------
+        ValueError, TypeError
+            There is no such label, none is left, or the rule is a promise, which is about all labels.
+        """
+        if "promise" in self.about:
+            raise ValueError("a promise is about all labels: learn a rule, and let it decide among fewer")
+        fitted = getattr(innermost(self.model), "label_names_", None) if names is None else list(names)
+        aliases = self.aliases | KnownLabels(self.n_labels, fitted).aliases({} if aliases is None else aliases)
+        known = KnownLabels(self.n_labels, fitted, aliases)
+        allowed = self.allowed if labels is None and exclude is None else known.allowed(labels, exclude)
+        return replace(self, allowed=allowed, aliases=aliases)
 
     def predict(self, X: Matrix) -> sp.csr_array:
         """Return the labels of rows, or of texts if the model takes texts: csr_array of bool, shape (n, L)."""
@@ -138,7 +193,7 @@ class Rule:
             The rule was saved by a version that did not note what held-out rows are like, or there are no rows.
         """
         rows = Watch()
-        self._in_blocks(*rows_of(self.model, X), rows.add)
+        self._in_blocks(*rows_of(self.model, X), rows)
         return self.drift_of(rows)
 
     def predict_with_drift(self, X: Matrix) -> tuple[sp.csr_array, "Drift"]:
@@ -175,25 +230,35 @@ class Rule:
                 f"{model.n_labels_:,}: learn a rule for it"
             )
 
-    def decided(self, model: Ranker, X: sp.csr_array, watch: "Watch | None" = None) -> sp.csr_array:
-        """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
+    def decided(
+        self, model: Ranker, X: sp.csr_array, watch: "Watch | None" = None, allowed: np.ndarray | None = None
+    ) -> sp.csr_array:
+        """Return the probabilities of the predicted labels of checked rows, by a model that takes rows.
+
+        ``allowed`` is which labels can be predicted; by default those of the rule.
+        """
         self._check_labels_of(model)
-
-        def of_block(found):
-            if watch is not None:
-                watch.add(found)
-            return chosen(found, self.take(found))
-
-        parts = self._in_blocks(model, X, of_block)
+        rule = self if allowed is None else replace(self, allowed=allowed)
+        parts = [chosen(found, self.take(found)) for found in rule._in_blocks(model, X, watch)]
         shape = (0, self.n_labels)
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
 
-    def _in_blocks(self, model, X, of_block=lambda found: found) -> list:
-        """Return what becomes of the probabilities of the candidates of checked rows, block by block."""
-        return [
-            of_block(self.calibration.of_entries(*candidates(model, X[first:end], self.n_candidates)))
-            for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE)
-        ]
+    def _in_blocks(self, model, X, watch=None) -> list[sp.csr_array]:
+        """Return the probabilities of the candidates of checked rows, block by block."""
+        blocks = row_blocks(X.shape[0], ROWS_AT_ONCE)
+        return [self._candidates(model, X[first:end], watch) for first, end in blocks]
+
+    def _candidates(self, model, X, watch) -> sp.csr_array:
+        n, found = self.n_candidates, None
+        if self.allowed is None or watch is not None:  # rows are compared by the candidates among all labels
+            found = self.calibration.of_entries(*candidates(model, X, n))
+        if watch is not None:
+            watch.add(found)
+        if self.allowed is None:
+            return found
+        every = model.predict_topk(X, min(max(n, PLACES[-1]), self.n_labels))
+        few = model.predict_topk(X, min(n, self.n_labels), labels=self.allowed)
+        return self.calibration.of_allowed(every, few, self.n_labels)
 
     def take(self, candidates: sp.csr_array) -> np.ndarray:
         """Return which entries of a matrix of probabilities are predicted: ndarray of bool."""
@@ -221,13 +286,15 @@ class Rule:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return what is saved: values for JSON, and arrays by name."""
         values = {name: getattr(self, name) for name in _FIELDS} | {"shares": [*self.shares]}
-        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size}
+        values |= {"method": self.calibration.method, "n_knots": self.calibration[0].size, "aliases": self.aliases}
         arrays = {"slopes": self.slopes, "offsets": self.offsets}
+        arrays |= {} if self.allowed is None else {"allowed": self.allowed}
         return values, arrays | {"scores": self.calibration.scores, "probabilities": self.calibration.probabilities}
 
     @classmethod
     def restored(cls, values: dict, arrays: dict[str, np.ndarray], n_labels: int) -> Self:
         """Return the rule that :meth:`state` described; ModelFormatError if its parts do not fit together."""
+        values = {"aliases": {}} | values  # which earlier versions did not have
         for name, is_valid in _VALUES.items():
             if name not in values or not is_valid(values[name]):
                 raise ModelFormatError(f"{name} of its rule is missing or invalid: save the model again")
@@ -235,14 +302,19 @@ class Rule:
         shapes = dict.fromkeys(("slopes", "offsets"), (len(shares), n_labels))
         shapes |= {"scores": (n_knots,), "probabilities": (len(PLACES), n_knots)}
         check_types(arrays, {name: (np.float64, shape) for name, shape in shapes.items()})
+        allowed = arrays.get("allowed")
+        if allowed is not None:
+            check_types(arrays, {"allowed": (np.bool_, (n_labels,))})
         slopes, offsets, scores, probabilities = (arrays[name] for name in shapes)
         check_parts({
             "the gains of its rule": lambda: np.isfinite(slopes).all() and np.isfinite(offsets).all(),
             "the calibration of its rule": lambda: (np.diff(scores) > 0).all() and (np.diff(probabilities) >= 0).all()
             and scores[0] >= 0 and probabilities.min() > 0 and max(scores[-1], probabilities.max()) <= 1,
+            "the labels of its rule": lambda: (allowed is None or allowed.any())
+            and all(label < n_labels for label in values["aliases"].values()),
         })  # fmt: skip
         calibration = Calibration(scores, probabilities, values["method"])
-        fields = {name: values[name] for name in _FIELDS}
+        fields = {name: values[name] for name in _FIELDS} | {"allowed": allowed, "aliases": values["aliases"]}
         return cls(None, slopes, offsets, calibration=calibration, shares=shares, **fields)
 
 
@@ -332,6 +404,7 @@ _VALUES = {
     "seen": _is_seen,
     "method": lambda value: type(value) is str,
     "n_knots": _is_count(2),
+    "aliases": lambda value: isinstance(value, dict) and all(map(_is_count(0), value.values())),
     "shares": lambda value: isinstance(value, list) and all(type(share) is float and 0 <= share <= 1 for share in value)
     and np.isclose(sum(value), 1),
 }  # fmt: skip
@@ -397,10 +470,12 @@ def decision_of(model) -> str:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
+    allowed = inner.rule_.allowed
+    among = "" if allowed is None else f", of {np.count_nonzero(allowed):,} allowed labels"
     if measure.startswith(CUT):
         least = wording.significant(-100 * inner.rule_.offsets[0, 0], 4)
-        return f"labels with a calibrated probability of at least {least} %"
-    return f"the best labels for {measure}"
+        return f"labels with a calibrated probability of at least {least} %{among}"
+    return f"the best labels for {measure}{among}"
 
 
 def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -437,23 +512,34 @@ def rows_of(model, X):
     return model, model._check_input(X)
 
 
-def decided_scores(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array:
-    """Return the labels that ``predict`` returns, with their probabilities, also of a model that returns classes."""
-    return model._decided(X, watch=watch)
+def decided_scores(model, X: Matrix, watch: Watch | None = None, allowed: np.ndarray | None = None) -> sp.csr_array:
+    """Return the labels that ``predict`` returns, with their probabilities, also of a model that returns classes.
+
+    ``allowed`` is which labels can be predicted; by default those of a kept rule, or all.
+    """
+    if allowed is None:
+        return model._decided(X, watch=watch)
+    (model, X), inner = rows_of(model, X), innermost(model)
+    if inner.rule_ is not None:
+        return inner.rule_.decided(model, X, watch, allowed)
+    if _predicts_one(inner):
+        return candidates(model, X, 1, allowed)[0]
+    found = sp.csr_array(model.predict_proba(X, inner.threshold_))
+    return chosen(found, allowed[found.indices])
 
 
-def calibrated(model, X: Matrix) -> sp.csr_array | None:
+def calibrated(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array | None:
     """Return the probabilities of candidates by which the kept rule of a model decides; None without a rule."""
     rule = rule_of(model)
-    return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X)), format="csr")
+    return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X), watch), format="csr")
 
 
 def _with_further(model, X, few) -> sp.csr_array:
     """Return the probabilities of the candidates of a kept rule, and of ranked labels that one with few leaves out."""
     rule = rule_of(model)
-    if rule.n_candidates >= CANDIDATES:
+    if rule.n_candidates >= CANDIDATES and rule.allowed is None:
         return few
-    wide = replace(rule, n_candidates=CANDIDATES)
+    wide = replace(rule, n_candidates=CANDIDATES, allowed=None)
     every = sp.vstack(wide._in_blocks(*rows_of(model, X)), format="csr")
     known = sp.csr_array((np.ones(few.nnz), few.indices, few.indptr), shape=few.shape)
     return few + (every - every.multiply(known))
@@ -461,17 +547,18 @@ def _with_further(model, X, few) -> sp.csr_array:
 
 def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
-    probabilities, rule = calibrated(model, X), rule_of(model)
+    probabilities, rule = calibrated(model, X, watch), rule_of(model)
     if probabilities is None:
         return decided_scores(model, X), model.predict_proba(X)
-    watch.add(probabilities)
     return chosen(probabilities, rule.take(probabilities)), _with_further(model, X, probabilities)
 
 
-def decided_ranking(model, X, most: int | None = None, watch: Watch | None = None) -> Ranking:
+def decided_ranking(
+    model, X, most: int | None = None, watch: Watch | None = None, allowed: np.ndarray | None = None
+) -> Ranking:
     """Return the labels that ``predict`` returns, at most ``most`` in a row, best first, with their probabilities."""
     most = None if most is None else check_count(most, "most")
-    decided = decided_scores(model, X, watch)
+    decided = decided_scores(model, X, watch, allowed)
     ptr, indices, values = csr_parts(decided)
     widest = int(np.diff(ptr).max(initial=0))
     width = max(1, widest if most is None else min(widest, most))
@@ -480,16 +567,34 @@ def decided_ranking(model, X, most: int | None = None, watch: Watch | None = Non
     return Ranking(labels, scores.astype(np.float32))
 
 
-def candidates(model, X, most: int) -> tuple[sp.csr_array, np.ndarray]:
+def candidates(model, X, most: int, allowed: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
     """Return the scores of the ``most`` best labels of each row, csr_array of float64, and their places, from 0."""
-    ranking = model.predict_topk(X, min(most, model.n_labels_))
-    row, place = np.nonzero(ranking.labels >= 0)
-    labels, shape = ranking.labels[row, place], (ranking.labels.shape[0], model.n_labels_)
+    among = {} if allowed is None else {"labels": allowed}  # a model of a user's own may not know the word
+    ranking = model.predict_topk(X, min(most, model.n_labels_), **among)
+    return entries(ranking.labels, ranking.scores, model.n_labels_)
+
+
+def entries(labels: np.ndarray, values: np.ndarray, n_labels: int) -> tuple[sp.csr_array, np.ndarray]:
+    """Return a ranking as a matrix, csr_array of float64 (n, L), and the place of each entry in its row, from 0."""
+    row, place = np.nonzero(labels >= 0)
+    shape = (labels.shape[0], n_labels)
     ptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
-    order = sp.csr_array((np.arange(row.size), labels, ptr), shape=shape)
+    order = sp.csr_array((np.arange(row.size), labels[row, place], ptr), shape=shape)
     order.sort_indices()
-    scores = ranking.scores[row, place].astype(np.float64)[order.data]
-    return sp.csr_array((scores, order.indices, order.indptr), shape=shape), place[order.data]
+    found = values[row, place].astype(np.float64)[order.data]
+    return sp.csr_array((found, order.indices, order.indptr), shape=shape), place[order.data]
+
+
+def allowed_by(model, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
+    """Return which labels may be predicted, as asked for and as a kept rule has it; None: all."""
+    rule = getattr(innermost(model), "rule_", None)
+    kept = None if rule is None else rule.allowed
+    if labels is None and exclude is None:
+        return kept
+    found = known.allowed(labels, exclude) & (True if kept is None else kept)
+    if not found.any():
+        raise ValueError("the kept decision may predict none of the labels that are asked for")
+    return found
 
 
 def chosen(values: sp.csr_array, taken: np.ndarray) -> sp.csr_array:

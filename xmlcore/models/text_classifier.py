@@ -22,7 +22,7 @@ from xmlcore.models.wrapping import MODEL, WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking, of_known
-from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker, SomeLabels
 
 PARAMETERS = (
     MODEL,
@@ -214,11 +214,19 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return self
 
     def predict_topk(
-        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Iterable[str],
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         progress = to_progress(progress)
         rows = self._rows(X, part_of(progress, 0.0, 0.2))
-        return of_known(self.model_.predict_topk(rows, k, progress=part_of(progress, 0.2, 1.0), weights=weights), rows)
+        rest = part_of(progress, 0.2, 1.0)
+        return of_known(self.model_.predict_topk(rows, k, progress=rest, weights=weights, labels=labels), rows)
 
     def predict(
         self, X: Iterable[str], threshold: float | None = None

@@ -13,7 +13,7 @@ from xmlcore.models.rules import Rule
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
 
 MODEL = Parameter(
     "model", "Model",
@@ -29,12 +29,20 @@ class WrapsModel(MultiLabelModel):
     """
 
     _PARTS = {"model": None}
+    _PRUNES = True
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         rows, progress = self._rows(X), to_progress(progress)
-        return self.model_.predict_topk(rows, k, progress=progress, weights=weights)
+        return self.model_.predict_topk(rows, k, progress=progress, weights=weights, labels=labels)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         rows = self._rows(X)

@@ -28,7 +28,7 @@ from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState, SomeLabels
 from xmlcore.validation import check_count, check_labels, check_threshold, csr_parts
 
 SHARES = {  # of the time of a training, roughly
@@ -238,9 +238,16 @@ class DoubleSampling(TakesWeights, LearnsMore):
         return self.ranker_.candidates(x, self._n_candidates(n, "n"), self.n_jobs, progress)
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, n_candidates: int | None = None,
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        n_candidates: int | None = None,
         weights: ArrayLike | None = None,
-    ) -> Ranking:  # fmt: skip
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
+    ) -> Ranking:
         """Return the k best candidates of each row, ranked by the learnt function f.
 
         Parameters
@@ -253,6 +260,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
             Predict with another q; this needs no training.
         weights : array-like, shape (L,), optional
             Rank the model's own candidates by weight times the share of :meth:`predict_proba`: see :class:`PLT`.
+        labels, exclude : list of labels, or bool array of shape (L,), optional
+            Which of the candidates may be ranked, and which may not, as for :class:`PLT`.
 
         Returns
         -------

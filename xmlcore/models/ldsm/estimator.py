@@ -23,7 +23,7 @@ from xmlcore.parallel import run_blocks, run_tasks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_labels, check_threshold, csr_parts
 
 DENSE = 0.5  # share of feature values other than 0 above which "auto" chooses the optimizer for dense features
@@ -169,6 +169,8 @@ class LdSM(TakesWeights, LearnsMore):
         n_trees: int | None = None,
         max_nodes: int | None = None,
         weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         """Return the k labels of the largest share in the leaves that a row reaches.
 
@@ -182,6 +184,8 @@ class LdSM(TakesWeights, LearnsMore):
             Predict as a model of the first trees, or of smaller trees, would. Nothing is trained for it.
         weights : array-like, shape (L,), optional
             Rank by weight times the probability of :meth:`predict_proba`, by all trees: see :class:`PLT`.
+        labels, exclude : list of labels, or bool array of shape (L,), optional
+            The labels that may be ranked, and those that may not, as for :class:`PLT`.
 
         Returns
         -------

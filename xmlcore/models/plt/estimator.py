@@ -34,7 +34,7 @@ from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
@@ -110,6 +110,7 @@ class PLT(LinearModel):
     _label_bytes = 80
     PARAMETERS = PARAMETERS
     PRESETS = PRESETS
+    _PRUNES = True
     _only_tree = None  # the tree to train, if it is trained apart: see xmlcore.models.ensembles
 
     tree: str | LabelTree = "kmeans"
@@ -173,26 +174,36 @@ class PLT(LinearModel):
         return stats
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
         X = self._check_input(X, k)
         weights = self._checked_weights(weights)
+        allowed: Any = labels  # a mask, see among_allowed
+        if allowed is not None:
+            weights = np.where(allowed, 1.0 if weights is None else weights, 0.0)
         x, search, width = csr_parts(X), self._search, min(k, self.n_labels_)
         gains = search.gains(weights)
-        labels = np.full((X.shape[0], k), -1, np.int32)
+        found_labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
             part, rows = slice(*block), search.take(x, block)
-            found, values = search.top(rows, block[1] - block[0], width, beam, gains)
-            labels[part, :width], scores[part, :width] = found, np.where(found >= 0, values, 0.0)
+            found, values = search.top(rows, block[1] - block[0], width, beam, gains, allowed)
+            found_labels[part, :width], scores[part, :width] = found, np.where(found >= 0, values, 0.0)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
-        return Ranking(labels, scores)
+        return Ranking(found_labels, scores)
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         threshold = check_threshold(threshold)

@@ -90,8 +90,11 @@ class TreeSearch:
             return self._no_gains
         return [gains_of_nodes(arrays.parent, arrays.label, weights) for arrays in self.trees]
 
-    def top(self, x, n_rows: int, k: int, beam: int | None, gains: list[np.ndarray]):
-        """Find the k labels of each row of largest probability, or weight times probability."""
+    def top(self, x, n_rows: int, k: int, beam: int | None, gains: list[np.ndarray], allowed: np.ndarray | None = None):
+        """Find the k labels of each row of largest probability, or weight times probability.
+
+        Those that are not ``allowed`` have the weight 0, so no node with these alone below it is opened.
+        """
         rows = np.arange(n_rows)
         if len(self.trees) == 1:
             labels, logs = self._top_of_tree(self.trees[0], gains[0], x, rows, k, beam)
@@ -99,7 +102,7 @@ class TreeSearch:
         else:
             labels, scores = self._top_of_all(gains, x, rows, k, beam)
         if beam is None:
-            fill_with_zeros(labels)
+            fill_with_zeros(labels, None if allowed is None else np.flatnonzero(allowed))
         return labels, scores
 
     def _top_of_tree(self, arrays, gains, x, rows, k, beam):

@@ -28,7 +28,7 @@ from xmlcore.selection.fals.selecting import (
 )
 from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
-from xmlcore.typing import ArrayLike, Matrix, RandomState
+from xmlcore.typing import ArrayLike, Matrix, RandomState, SomeLabels
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 
@@ -192,7 +192,14 @@ class FALS(KeepsColumns, MultiLabelModel):
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
     def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+        self,
+        X: Matrix,
+        k: int = 5,
+        *,
+        progress: ProgressLike = silent,
+        weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None,
+        exclude: SomeLabels | None = None,
     ) -> Ranking:
         progress = to_progress(progress)
         k = check_count(k, "k")

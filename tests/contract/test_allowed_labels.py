@@ -1,0 +1,97 @@
+"""Rankings of labels that may be predicted are those of all labels without the others."""
+
+import itertools
+
+import numpy as np
+import pytest
+from contract.estimators import MODELS, N_LABELS, every_model, fitted
+
+from xmlcore import PLT, Ranking
+from xmlcore.datasets import make_synthetic
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.plt import search
+
+ASKED = [{"labels": [2, 5]}, {"exclude": [0, 3]}, {"labels": [6, 2, 1], "exclude": np.arange(N_LABELS) == 2}]
+
+
+def brute(ranking, k, labels=None, exclude=None):
+    """Filter a ranking of all labels, row by row."""
+    n_labels = ranking.labels.shape[1]
+    said = set(range(n_labels) if labels is None else labels)
+    said -= set(np.flatnonzero(exclude) if isinstance(exclude, np.ndarray) else exclude or ())
+    found = np.full((len(ranking.labels), k), -1), np.zeros((len(ranking.labels), k), np.float32)
+    for i, row in enumerate(zip(*(part.tolist() for part in ranking))):
+        for place, (label, score) in enumerate([one for one in zip(*row) if one[0] in said][:k]):
+            found[0][i, place], found[1][i, place] = label, score
+    return Ranking(*found)
+
+
+def check(model, X, k, full, **asked):
+    found, expected = model.predict_topk(X, k, **asked), brute(full, k, **asked)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_array_equal(found.scores, expected.scores)
+    assert (found.labels.dtype, found.scores.dtype) == (np.int32, np.float32)
+
+
+@every_model
+def test_a_ranking_is_that_of_all_without_the_others(case):
+    X, model = case.problem()[0], fitted(case)
+    if case.params.get("beam"):  # nodes without such labels leave the beam to others
+        assert set(np.unique(model.predict_topk(X, 3, labels=[2, 5]).labels)) <= {-1, 2, 5}
+        return
+    for asked, k in itertools.product(ASKED, (1, 3, N_LABELS + 1)):
+        check(model, X, k, model.predict_topk(X, N_LABELS), **asked)
+    check(model, X[:0], 3, model.predict_topk(X[:0], N_LABELS), labels=[1])
+
+
+@pytest.mark.parametrize("n_trees", [1, 3])
+@pytest.mark.parametrize("together", [False, True])
+def test_a_pruned_tree_is_searched_exactly(n_trees, together, monkeypatch):
+    if together:
+        monkeypatch.setattr(search, "TOGETHER_ROWS", (2, 64))
+        monkeypatch.setattr(search, "TOGETHER_BYTES", 0)
+    data = make_synthetic(n_train=300, n_test=60, n_features=60, n_labels=120, random_state=4)
+    model = PLT(n_estimators=n_trees, max_leaf_labels=3, arity=3, random_state=1).fit(data.X_train, data.Y_train)
+    rng, X = np.random.default_rng(5), data.X_test
+    for share, weights in itertools.product((0.02, 0.5, 0.95), (None, rng.random(120) * rng.integers(0, 2, 120))):
+        labels = np.flatnonzero(rng.random(120) < share).tolist() or [7]
+        found = model.predict_topk(X, 6, labels=labels, weights=weights)
+        full = model.predict_topk(X, 120, weights=weights)
+        np.testing.assert_array_equal(found.labels, brute(full, 6, labels).labels)
+        np.testing.assert_allclose(found.scores, brute(full, 6, labels).scores, rtol=1e-6)
+
+
+class Mine(MultiLabelModel):
+    """A user's own scores, without a word of what may be said."""
+
+    PARAMETERS = ()
+
+    def _fit(self, X, Y, progress):
+        self.n_labels_, self.n_features_in_ = 4, 2
+
+    def predict_topk(self, X, k=5):
+        order = np.argsort(-(self._check_input(X).toarray() @ np.arange(8).reshape(2, 4)), axis=1)
+        labels, scores = np.full((len(order), k), -1, np.int32), np.zeros((len(order), k), np.float32)
+        labels[:, :4], scores[:, :4] = order[:, :k], 0.5
+        return Ranking(labels, scores)
+
+
+def test_a_model_of_ones_own_needs_no_line_for_it():
+    model = Mine().fit([[1.0, 0.0], [0.0, 1.0]], [[0], [1]])
+    assert model.predict_topk([[1.0, 2.0]], 3, exclude=2).labels.tolist() == [[3, 1, 0]]
+
+
+def test_labels_are_named_as_the_training_labels_were():
+    rows = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]]
+    model = PLT().fit(rows, [["art"], ["art", "law"], ["music"]])
+    assert model.predict_topk(rows, 2, labels=["law", 2]).labels.tolist() == [[1, 2], [1, 2], [2, 1]]
+    for asked, says in {
+        "muzic": "labels has 'muzic', which is no label. Did you mean music?", 3: "the id 3: ids go from 0 to 2",
+        True: "labels has True, which is no label",
+    }.items():  # fmt: skip
+        with pytest.raises(ValueError, match=says.replace("?", r"\?")):
+            model.predict_topk(rows, labels=[asked])
+    with pytest.raises(ValueError, match="leave no label that can be predicted"):
+        model.predict_topk(rows, labels="art", exclude=["art"])
+    with pytest.raises(ValueError, match="exclude has 'art', which is no label: the labels have no names"):
+        fitted(MODELS[0]).predict_topk(MODELS[0].problem()[0], exclude=["art"])
