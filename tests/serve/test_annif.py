@@ -42,11 +42,23 @@ def test_limit_and_threshold_bound_forms_and_json(client):
     assert client.post(SUGGEST, data={"text": "  "}).json() == {"results": []}
 
 
+def test_rules_of_vocabularies_leave_out_subjects(client):
+    def found(rules, address=""):
+        answer = client.post(SUGGEST + address, data={"text": "a red cat"} | rules)
+        return {one["uri"] for one in answer.json()["results"]} if answer.status_code == 200 else answer.status_code
+
+    every = found({})
+    two = f"{uri('cat')}|{uri('red')}|{uri('of another vocabulary')}"
+    assert found({"exclude": two}) == every - {uri("cat"), uri("red")}
+    assert found({"exclude": "*", "include": two}) == {uri("cat"), uri("red")} == found({}, f"?exclude=*&include={two}")
+    assert found({"include": two}) == every and found({"exclude": "*"}) == 422
+
+
 def test_a_form_is_decoded_in_pieces_as_in_one(served, monkeypatch):
     sent = b"text=%C3%A9+a%%+red%20c%C3%A1t&limit=3&text=" + b"%c3%a9%+%%2b%%%" * 5
     for size in range(3, 20):
         monkeypatch.setattr(annif, "PIECE", size)
-        found, limit, _ = annif.asked(sent, FORM, served[0], Limits())
+        found, limit, *_ = annif.asked(sent, FORM, served[0], Limits(), {})
         assert (found, limit) == (parse_qs(sent.decode())["text"][-1], 3)
 
 

@@ -394,3 +394,16 @@ def test_a_port_in_use_or_a_foreign_host_is_said():
         listen("192.0.2.1", 0)
     hosts = ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")
     assert [is_local(host) for host in hosts] == [True, True, True, False, False]
+
+
+def test_a_request_says_which_labels_may_be_predicted(client, of_rows):
+    rows = [{"weight": 0.5, "age": 0.1}]
+    for asked, left in (({"labels": ["large", 0]}, {0, 2}), ({"exclude": ["large"]}, {0, 1}), ({}, {0, 1, 2})):
+        for more in ({"k": 3}, {"decided": True}):
+            answer = client.post("/v1/models/sizes/predict", json={"rows": rows} | asked | more).json()
+            found = {one["id"] for one in answer["predictions"][0]}
+            assert found == left if "k" in more else found <= left
+    for asked, says in (({"labels": ["larg"]}, "Did you mean large?"), ({"labels": []}, "must be a list of"),
+                        ({"exclude": [0, 1, 2]}, "leave no label"), ({"exclude": [True]}, "must be")):  # fmt: skip
+        answer = client.post("/v1/models/sizes/predict", json={"rows": rows} | asked)
+        assert answer.status_code == 422 and says in answer.json()["error"]

@@ -5,13 +5,16 @@ See https://github.com/NatLibFi/Annif/wiki/Backend:-HTTP
 
 from urllib.parse import unquote_to_bytes
 
+import numpy as np
+
 from xmlcore.serve.bodies import as_json, count_of, finite_number, shown
 from xmlcore.serve.limits import Refused
 
 LIMIT = 10  # suggestions if a request does not say how many, as Annif's
 MOST_FIELDS = 100  # of a form
 PIECE = 1 << 16  # bytes of a form that are decoded at a time
-_FIELDS = ("text", "limit", "threshold")
+_RULES = ("exclude", "include")  # of a vocabulary in Annif's configuration: URIs with | between them, or *
+_FIELDS = ("text", "limit", "threshold", *_RULES)
 
 
 def project(served) -> dict:
@@ -24,8 +27,11 @@ def project(served) -> dict:
     }
 
 
-def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
-    """Return the text, the limit and the threshold of a request for suggestions: a form, or a JSON object."""
+def asked(body: bytes, kind: str, served, limits, address) -> tuple[str, int, float, np.ndarray | None]:
+    """Return the text, the limit, the threshold and the allowed labels of a request: a form, or a JSON object.
+
+    Rules for labels can stand in the query of the address, too, which Annif's configuration has.
+    """
     if not served.packed.is_text:
         raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts")
     if kind == "application/json":
@@ -46,7 +52,19 @@ def asked(body: bytes, kind: str, served, limits) -> tuple[str, int, float]:
         raise Refused(422, "the field text is missing")
     limit = given.get("limit", str(LIMIT))
     limit = count_of(int(limit) if limit.isdecimal() and len(limit) < 20 else limit, "limit", limits.k)
-    return given["text"], limit, finite_number(given.get("threshold", "0"), "threshold")
+    rules = {name: {*given.get(name, address.get(name, "")).split("|")} - {""} for name in _RULES}
+    return given["text"], limit, finite_number(given.get("threshold", "0"), "threshold"), _allowed(served, **rules)
+
+
+def _allowed(served, exclude, include) -> np.ndarray | None:
+    """Return which labels may be suggested, by the rules of Annif's vocabularies; None: all."""
+    if not exclude:
+        return served.packed.allowed()
+    left_out = [("*" in exclude or uri in exclude) and uri not in include for uri, _ in served.subjects]
+    try:
+        return served.packed.allowed(exclude=np.array(left_out))
+    except ValueError as error:
+        raise Refused(422, str(error)) from None
 
 
 def _form(body: bytes) -> dict[str, str]:
@@ -69,12 +87,12 @@ def _unquoted(text: bytes) -> str:
     return b"".join(found).decode()
 
 
-def suggestions(text: str, limit: int, threshold: float, served, predict) -> dict:
+def suggestions(text: str, limit: int, threshold: float, allowed, served, predict) -> dict:
     """Return Annif's answer for a text: subjects with scores above 0 and at least the threshold, best first."""
     rows = served.packed.rows([text])
     if not rows.nnz:
         return {"results": []}
-    labels, scores = predict(rows, limit)
+    labels, scores = predict(rows, limit, allowed)
     found = []
     for j, score in zip(labels[0].tolist(), scores[0].tolist()):
         if j >= 0 and score > 0 and score >= threshold:

@@ -198,9 +198,9 @@ class _Service:
         n_labels = bodies.count_rows(wanted[0]) * (wanted[1] or 1) if is_small else 0
 
         def work(progress):
-            inputs, k, threshold, unknown, decided = wanted or asked()
+            inputs, k, threshold, unknown, decided, allowed = wanted or asked()
             rows = served.packed.rows(inputs)
-            ranking = self._ranking(served, rows, k, progress, decided)
+            ranking = self._ranking(served, rows, k, progress, decided, allowed)
             more = {"decided": decided}
             if isinstance(inputs, list) and not np.diff(rows.indptr).all():
                 ranking = of_known(ranking, rows)
@@ -223,21 +223,25 @@ class _Service:
         body = await self.arriving.read(request)
 
         def work(progress):
-            wanted = annif.asked(body, kind, served, self.limits)
+            wanted = annif.asked(body, kind, served, self.limits, request.query_params)
             decided = served.packed.model.rule_ is not None
-            return annif.suggestions(*wanted, served, lambda rows, k: self._ranking(served, rows, k, progress, decided))
+
+            def ranking(rows, k, allowed):
+                return self._ranking(served, rows, k, progress, decided, allowed)
+
+            return annif.suggestions(*wanted, served, ranking)
 
         content = _json(await self._lane(len(body)).run(request, work))
         return Response(content, media_type="application/json")
 
-    def _ranking(self, served, rows, k, progress, decided):
+    def _ranking(self, served, rows, k, progress, decided, allowed):
         """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""
         self.numbers.rows.labels(served.name).inc(rows.shape[0])
         progress("Predicting", 0.0)
         model = served.packed.model
         if decided:
-            return decided_ranking(model, rows, k, served.lately)
-        return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress)
+            return decided_ranking(model, rows, k, served.lately, allowed)
+        return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress, labels=allowed)
 
 
 def _written(served, labels, scores, more, progress) -> list[bytes]:

@@ -122,8 +122,8 @@ def shown(value) -> str:
 
 
 def asked(given: dict, served, limits):
-    """Return the texts or rows of a request, k, the threshold, the unknown features of rows if they are ignored, and
-    whether the model decides.
+    """Return the texts or rows of a request, k, the threshold, the unknown features of rows if they are ignored,
+    whether the model decides, and which labels may be predicted.
     """
     name, values = _inputs(given, served, limits)
     unknown, threshold = given.get("unknown", "error"), given.get("threshold", 0)
@@ -135,14 +135,27 @@ def asked(given: dict, served, limits):
     _must_be("a number from 0 to 1", "threshold", threshold, _is_number(threshold) and 0 <= threshold <= 1)
     if decided and "threshold" in given:
         raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
+    said = allowed(served, given.get("labels"), given.get("exclude"))
     if not name.startswith("text"):
         ignore = unknown == "ignore"
         X, strange = _rows(values, name, served, ignore)
-        return X, k, threshold, strange if ignore else None, decided
+        return X, k, threshold, strange if ignore else None, decided, said
     for i, text in enumerate(values):
         if not isinstance(text, str):
             raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
-    return values, k, threshold, None, decided
+    return values, k, threshold, None, decided, said
+
+
+def allowed(served, labels, exclude) -> np.ndarray | None:
+    """Return which labels may be predicted, as a request and a kept decision have it; None: all."""
+    for name, value in (("labels", labels), ("exclude", exclude)):
+        items = value if isinstance(value, list) else []
+        are_labels = all(isinstance(item, (str, int)) and not isinstance(item, bool) for item in items)
+        _must_be("a list of names and ids of labels", name, value, value is None or bool(items) and are_labels)
+    try:
+        return served.packed.allowed(labels, exclude)
+    except ValueError as error:
+        raise Refused(422, str(error)) from None
 
 
 def _inputs(given, served, limits):

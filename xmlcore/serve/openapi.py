@@ -18,6 +18,7 @@ _LABEL = {
     "properties": {"label": {"type": "string"}, "id": {"type": "integer"}, "score": {"type": "number"}},
 }
 _LABELS = {"type": "array", "items": _LABEL, "description": "Best label first."}
+_SAID = {"type": "array", "items": {"type": ["string", "integer"]}}
 INPUTS = ("text", "texts", "row", "rows")  # of which a request has one
 ASKED = {
     "text": {"type": "string"},
@@ -27,6 +28,8 @@ ASKED = {
     "k": {"type": "integer", "minimum": 1, "description": "Most labels: 5, or all decided ones."},
     "threshold": {"type": "number", "minimum": 0, "maximum": 1, "description": "Leaves out smaller scores."},
     "decided": {"type": "boolean", "description": "Whether the model decides: so if it can, without k and threshold."},
+    "labels": _SAID | {"description": "Names or ids of the labels that may be predicted; without it all."},
+    "exclude": _SAID | {"description": "Names or ids of labels that may not be predicted."},
     "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
 }
 _ANSWER = {
