@@ -68,3 +68,24 @@ def test_the_most_recall_at_a_precision_and_the_reverse(run, json_of, files, tmp
     assert told["measure"] == "micro R with micro P ≥ 0.3 with samples F1 ≥ 0.3" and 0 < found[2] <= found[1]
     told = json_of("decide", model, files / "test.txt", "--measure", "micro P", "--least", f"micro R={found[1]}")
     assert told["measure"].startswith("micro P with micro R ≥ ") and told["value"] >= 0.3
+
+
+def test_labels_are_allowed_and_excluded(run, files, tmp_path):
+    model, decided, some = tmp_path / "model.zip", tmp_path / "decided.zip", tmp_path / "some.txt"
+    run("train", files / "train.txt", "-o", model, "--quiet")
+    some.write_text("0\n3\nlabel 5\n")
+
+    def labels(model, *options, rows=files / "test.txt"):
+        lines = csv.DictReader(io.StringIO(run("predict", model, rows, *options, "--quiet").out))
+        return {int(line["label"]) for line in lines}
+
+    assert labels(model, "--labels", some, "-k", 12) == {0, 3, 5} == labels(model, "--labels", "7", "--labels", some,
+                                                                            "--exclude", "7")  # fmt: skip
+    (tmp_path / "aliases.tsv").write_text("three\t3\n")
+    run("decide", model, files / "test.txt", "--measure", "P@2", "--allow", some, "--exclude", "5", "--aliases",
+        tmp_path / "aliases.tsv", "-o", decided, "--quiet")  # fmt: skip
+    assert labels(decided) == {0, 3} == labels(decided, "-k", 9) and labels(decided, "--labels", "three") == {3}
+    assert "'four', which is no label" in run("predict", model, files / "test.txt", "--labels", "four", status=2).err
+    some.write_text("three 3\n")
+    assert "write a name, a tab and the label" in " ".join(
+        run("decide", model, files / "test.txt", "--aliases", some, status=2).err.replace("│", "").split())  # fmt: skip

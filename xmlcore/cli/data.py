@@ -54,6 +54,28 @@ def document_options(function):
     return function
 
 
+def labels_option(name: str, help: str):
+    """Return an option of labels, each by its name or id, or a file with one in each line; None if none is given."""
+
+    def labels(context, option, given):
+        found = [_lines(one) if Path(one).is_file() else [one] for one in given]
+        return [label for lines in found for label in lines] or None
+
+    return click.option(f"--{name}", name, multiple=True, metavar="LABEL|FILE", callback=labels, help=help)
+
+
+def _lines(path) -> list[str]:
+    return [line for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+
+
+def read_aliases(path: str | None) -> dict[str, str]:
+    """Return the further names of labels in a file, with the labels."""
+    cells = [line.partition("\t") for line in (_lines(path) if path else ())]
+    if bad := next((alias for alias, tab, label in cells if not (tab and alias and label)), None):
+        raise click.BadParameter(f"{path} has the line {bad!r:.60}: write a name, a tab and the label in each line")
+    return {alias: label for alias, _, label in cells}
+
+
 def read(data: str, options: dict, progress, vectorizer=None):
     """Return a data set: one of the catalog, by its name, or from files of rows or documents."""
     if is_of_catalog(data):

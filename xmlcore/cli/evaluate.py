@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import metrics
-from xmlcore.cli.data import data_options, is_of_catalog, read
+from xmlcore.cli.data import data_options, is_of_catalog, labels_option, read, read_aliases
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.datasets.registry.entries import propensity_of
@@ -142,11 +142,18 @@ def _bounds(context, option, given) -> dict[str, float]:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Probability, over the rows of DATA, that the promise fails; 0.1 by default.",
 )
+@labels_option("allow", "A label that may be predicted, or a file with one in each line; by default all.")
+@labels_option("exclude", "A label that may not be predicted, or a file with one in each line.")
+@click.option("--aliases", type=click.Path(exists=True, dir_okay=False),
+              help="File of further names of labels to keep: in each line one, a tab, and the label.")  # fmt: skip
 @data_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def decide(model, data, measure, at_most, least, recall, precision, risk, output, to_json, quiet, **options):
+def decide(
+    model, data, measure, at_most, least, recall, precision, risk, allow, exclude, aliases, output, to_json, quiet,
+    **options,
+):  # fmt: skip
     """Choose which labels MODEL predicts, by rows of DATA, to which it was not fitted.
 
     The decision is written with the model; load_model(...).predict, xmlcore predict and xmlcore serve use it.
@@ -181,6 +188,8 @@ def decide(model, data, measure, at_most, least, recall, precision, risk, output
             rule = decisions.promise(packed.model, *rows, **promised, risk=risk or RISK)
         else:
             rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
+        if allow or exclude or aliases:
+            rule = rule.within(allow, exclude, aliases=read_aliases(aliases), names=packed.label_names)
         rule.keep()
         target = Path(output or model)
         packed.model.save(target) if target.is_dir() else packed.save(target)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from xmlcore import datasets
-from xmlcore.cli.data import must_exist, reading_of
+from xmlcore.cli.data import labels_option, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
 from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.ranking import of_known
@@ -32,12 +32,16 @@ from xmlcore.wording import csv_safe
     is_flag=True,
     help="All labels that MODEL decides for, as without K if it keeps a decision: see xmlcore decide.",
 )
+@labels_option("labels", "A label that may be predicted, or a file with one in each line; by default all.")
+@labels_option("exclude", "A label that may not be predicted, or a file with one in each line.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False),
               help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
-def command(model, rows, texts, columns, encoding, k, scores, decided, output, first_index, to_json, quiet):
+def command(
+    model, rows, texts, columns, encoding, k, scores, decided, labels, exclude, output, first_index, to_json, quiet
+):
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
     A MODEL that keeps a decision gives all labels that it decides for, each with the probability that decides; others
@@ -62,12 +66,12 @@ def command(model, rows, texts, columns, encoding, k, scores, decided, output, f
         options = {"text": columns, "encoding": encoding}
         inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
         progress("Predicting", 0.0)
-        X, seen = packed.rows(inputs), Watch()
+        X, seen, allowed = packed.rows(inputs), Watch(), packed.allowed(labels, exclude)
         has_rule = rule_of(packed.model) is not None
         if decided := decided or has_rule and k is None and not scores:
-            ranking = decided_ranking(packed.model, X, k, seen)
+            ranking = decided_ranking(packed.model, X, k, seen, allowed)
         else:
-            ranking = packed.model.predict_topk(X, k or 5, progress=progress)
+            ranking = packed.model.predict_topk(X, k or 5, progress=progress, labels=allowed)
         others = unlike_held_out(packed.model, seen)
         without = int(np.sum(np.diff(X.indptr) == 0)) if packed.is_text else 0
         ranking = of_known(ranking, X) if without else ranking
