@@ -35,15 +35,15 @@ class PredictionAnswer(NamedTuple):
 
 
 class Prediction:
-    """The prediction of a model for a row: ``k`` labels for a ``Question``."""
+    """The prediction of a model for a row: ``k`` labels for a ``Question``, of those that are allowed."""
 
-    def __init__(self, predictor, question, k: int):
+    def __init__(self, predictor, question, k: int, allowed: np.ndarray | None = None):
         self.predictor, self.question, self.k = predictor, question, k
         self.kind, self.x = predictor.kind, question.x
-        self.scored = explaining.Scored(predictor.model, question.x)
+        self.scored = explaining.Scored(predictor.model, question.x, allowed)
         self.problem, self.ranked = "", np.empty(0, np.int64)
         try:
-            self.ranking = predictor.model.predict_topk(question.x, k)
+            self.ranking = predictor.model.predict_topk(question.x, k, labels=allowed)
             labels = self.ranking.labels[0]
             self.ranked = labels[labels >= 0].astype(np.int64)  # best first
             if question.text is not None and not question.x.nnz:
@@ -67,13 +67,13 @@ class Prediction:
         return PredictionAnswer(of.title, subject, label, score, n, of.decision)
 
 
-def say(predictor, question, way: str) -> Prediction | None:
+def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Prediction | None:
     """Say which label comes first and which are predicted, and return the prediction; None while nothing is asked."""
     if question is None:
         if way in asked.MISSING:
             st.markdown(f"{format.bold(predictor.title)} predicts once there is {asked.MISSING[way]}.")
         return None
-    prediction = Prediction(predictor, question, asked.count(predictor))
+    prediction = Prediction(predictor, question, asked.count(predictor), allowed)
     if prediction.problem:
         st.warning(f"This cannot be predicted: {format.plain(prediction.problem)}")
         return prediction

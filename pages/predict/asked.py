@@ -64,6 +64,19 @@ def choose_count(predictor) -> None:
     fields.whole(f"Labels shown, 1 to {most:,}", 1, most, COUNT, min(results.K, most), width=190)
 
 
+def choose_allowed(predictor) -> np.ndarray | None:
+    """Show the field of the labels that may be predicted, and return which may; None: all."""
+    help = "Names or ids of the only labels that may be predicted, with ; between. A - before one excludes it."
+    typed = fields.text("Labels allowed", f"predict.allowed {predictor.key}", placeholder="All", help=help)
+    given = [part.strip() for part in typed.split(";") if part.strip(" -")]
+    excluded = [name.removeprefix("-").strip() for name in given if name.startswith("-")]
+    try:
+        return predictor.packed.allowed([name for name in given if not name.startswith("-")] or None, excluded or None)
+    except ValueError as error:
+        st.warning(format.plain(str(error)))
+        return predictor.packed.allowed()
+
+
 def count(predictor) -> int:
     return min(int(st.session_state.get(COUNT) or results.K), predictor.packed.n_labels)
 

@@ -19,13 +19,17 @@ def draw(ready) -> None:
     asking, controls = (above, st.container()) if way == asked.FILE else st.columns(2, gap="medium")
     with controls:
         of_model, of_label = st.columns(2)
+        of_count, of_allowed = st.columns(2)
+    with of_count:
         asked.choose_count(chosen)
+    with of_allowed:
+        allowed = chosen.packed.allowed() if way == asked.FILE else asked.choose_allowed(chosen)
     with of_model:
         ready.choose()
     with asking:
         question = many.ask(chosen) if way == asked.FILE else asked.ask(chosen, way)
     with sentence:
-        prediction = answer.say(chosen, question, way)
+        prediction = answer.say(chosen, question, way, allowed)
     with of_label:
         label = answer.choose_label(prediction)
     with picture:

@@ -56,11 +56,12 @@ PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
 class Scored:
     """A row and its model, whose decision counts: its labels have the same scores on all pages.
 
-    They are what decides, or where the model has no other, what is explained.
+    They are what decides, or where the model has no other, what is explained. ``allowed`` is which labels may be
+    predicted, None where that is as the model has it.
     """
 
-    def __init__(self, model, x):
-        self.model, self.x = model, x
+    def __init__(self, model, x, allowed: np.ndarray | None = None):
+        self.model, self.x, self.allowed = model, x, allowed
 
     @functools.cached_property
     def scale(self) -> str:
@@ -77,7 +78,7 @@ class Scored:
     @functools.cached_property
     def decided(self) -> dict[int, float]:
         """The labels that the model predicts, by its decision, with the probabilities or scores that decide."""
-        found = decided_scores(self.model, self.x)
+        found = decided_scores(self.model, self.x, allowed=self.allowed)
         return dict(zip(found.indices.tolist(), found.data.tolist()))
 
     def of(self, labels) -> np.ndarray:
