@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 else:  # help() and the reference write these names, not what they stand for; to import pandas takes half a second
     _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "SomeLabels", "Predictions", "RandomState")
-    ArrayLike, Matrix, Labels, LabelNames, SomeLabels, Predictions, RandomState = (
-        NewType(name, object) for name in _NAMES
-    )
+    _OF_DOCUMENTS = [NewType(name, object) for name in _NAMES]
+    ArrayLike, Matrix, Labels, LabelNames, SomeLabels, Predictions, RandomState = _OF_DOCUMENTS
     DataFrame = Dataset = Any
 
 Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses

@@ -272,15 +272,9 @@ class MultiLabelModel(Estimator):
         return KnownLabels(self.n_labels_, getattr(self, "label_names_", None), aliases)
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the k best labels of each row, best first.
 
         Parameters

@@ -204,15 +204,9 @@ class OneVsRest(LinearModel):
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         progress = to_progress(progress)
         k = check_count(k, "k")
         if weights is not None:

@@ -203,7 +203,7 @@ class PackedModel:
         Parameters
         ----------
         labels, exclude : list of labels, optional
-            Those that may, by default all, and those that may not: ids, names, or aliases that a kept rule has.
+            Those that may, by default all, and those that may not: ids, names, or aliases of a kept rule.
 
         Returns
         -------
@@ -220,13 +220,9 @@ class PackedModel:
         return allowed_by(self.model, known, labels, exclude)
 
     def predict_topk(
-        self,
-        rows_or_texts: Matrix | Sequence[str],
-        k: int = 5,
-        *,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, rows_or_texts: Matrix | Sequence[str], k: int = 5, *,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the k best labels of each row or text, but none of a text of which the model knows no word.
 
         Parameters
@@ -252,13 +248,9 @@ class PackedModel:
         return of_known(ranking, rows) if _are_texts(rows_or_texts) else ranking
 
     def decided(
-        self,
-        rows_or_texts: Matrix | Sequence[str],
-        most: int | None = None,
-        *,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, rows_or_texts: Matrix | Sequence[str], most: int | None = None, *,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the labels that the model's ``predict`` returns, best first: at most ``most`` for each row or text.
 
         ``labels`` and ``exclude`` are those of :meth:`allowed`.

@@ -122,13 +122,9 @@ class Rule:
         return self.slopes.shape[1]
 
     def within(
-        self,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-        *,
-        aliases: Mapping[str, Hashable] | None = None,
-        names: LabelNames | None = None,
-    ) -> Self:
+        self, labels: SomeLabels | None = None, exclude: SomeLabels | None = None, *,
+        aliases: Mapping[str, Hashable] | None = None, names: LabelNames | None = None,
+    ) -> Self:  # fmt: skip
         """Return a rule that decides as this one does, but among fewer labels.
 
         Parameters
@@ -249,13 +245,13 @@ class Rule:
         return [self._candidates(model, X[first:end], watch) for first, end in blocks]
 
     def _candidates(self, model, X, watch) -> sp.csr_array:
-        n, found = self.n_candidates, None
+        n = self.n_candidates
         if self.allowed is None or watch is not None:  # rows are compared by the candidates among all labels
             found = self.calibration.of_entries(*candidates(model, X, n))
-        if watch is not None:
-            watch.add(found)
-        if self.allowed is None:
-            return found
+            if watch is not None:
+                watch.add(found)
+            if self.allowed is None:
+                return found
         every = model.predict_topk(X, min(max(n, PLACES[-1]), self.n_labels))
         few = model.predict_topk(X, min(n, self.n_labels), labels=self.allowed)
         return self.calibration.of_allowed(every, few, self.n_labels)

@@ -214,15 +214,9 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return self
 
     def predict_topk(
-        self,
-        X: Iterable[str],
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         progress = to_progress(progress)
         rows = self._rows(X, part_of(progress, 0.0, 0.2))
         rest = part_of(progress, 0.2, 1.0)

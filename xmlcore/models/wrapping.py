@@ -32,15 +32,9 @@ class WrapsModel(MultiLabelModel):
     _PRUNES = True
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         rows, progress = self._rows(X), to_progress(progress)
         return self.model_.predict_topk(rows, k, progress=progress, weights=weights, labels=labels)
 

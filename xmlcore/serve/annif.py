@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 import numpy as np
 
-from xmlcore.serve.bodies import as_json, count_of, finite_number, shown
+from xmlcore.serve.bodies import allowed, as_json, count_of, finite_number, shown
 from xmlcore.serve.limits import Refused
 
 LIMIT = 10  # suggestions if a request does not say how many, as Annif's
@@ -59,12 +59,9 @@ def asked(body: bytes, kind: str, served, limits, address) -> tuple[str, int, fl
 def _allowed(served, exclude, include) -> np.ndarray | None:
     """Return which labels may be suggested, by the rules of Annif's vocabularies; None: all."""
     if not exclude:
-        return served.packed.allowed()
+        return allowed(served)
     left_out = [("*" in exclude or uri in exclude) and uri not in include for uri, _ in served.subjects]
-    try:
-        return served.packed.allowed(exclude=np.array(left_out))
-    except ValueError as error:
-        raise Refused(422, str(error)) from None
+    return allowed(served, exclude=np.array(left_out))
 
 
 def _form(body: bytes) -> dict[str, str]:

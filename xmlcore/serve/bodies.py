@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.serve.limits import LARGE_BYTES, Refused
-from xmlcore.serve.openapi import ASKED, INPUTS
+from xmlcore.serve.openapi import ASKED, INPUTS, LABELS
 
 _MOST = float(np.finfo(np.float32).max)
 CONTAINERS_PER_ROW = 10  # lists and objects that a large body may have for each row that a request may have
@@ -135,7 +135,11 @@ def asked(given: dict, served, limits):
     _must_be("a number from 0 to 1", "threshold", threshold, _is_number(threshold) and 0 <= threshold <= 1)
     if decided and "threshold" in given:
         raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
-    said = allowed(served, given.get("labels"), given.get("exclude"))
+    for name in LABELS:
+        value = given.get(name)
+        are_labels = isinstance(value, list) and value and all(type(item) in (str, int) for item in value)
+        _must_be("a list of names and ids of labels", name, value, value is None or are_labels)
+    said = allowed(served, *map(given.get, LABELS))
     if not name.startswith("text"):
         ignore = unknown == "ignore"
         X, strange = _rows(values, name, served, ignore)
@@ -146,12 +150,8 @@ def asked(given: dict, served, limits):
     return values, k, threshold, None, decided, said
 
 
-def allowed(served, labels, exclude) -> np.ndarray | None:
+def allowed(served, labels=None, exclude=None) -> np.ndarray | None:
     """Return which labels may be predicted, as a request and a kept decision have it; None: all."""
-    for name, value in (("labels", labels), ("exclude", exclude)):
-        items = value if isinstance(value, list) else []
-        are_labels = all(isinstance(item, (str, int)) and not isinstance(item, bool) for item in items)
-        _must_be("a list of names and ids of labels", name, value, value is None or bool(items) and are_labels)
     try:
         return served.packed.allowed(labels, exclude)
     except ValueError as error:

@@ -19,7 +19,7 @@ _LABEL = {
 }
 _LABELS = {"type": "array", "items": _LABEL, "description": "Best label first."}
 _SAID = {"type": "array", "items": {"type": ["string", "integer"]}}
-INPUTS = ("text", "texts", "row", "rows")  # of which a request has one
+INPUTS, LABELS = ("text", "texts", "row", "rows"), ("labels", "exclude")  # a request has one of the first
 ASKED = {
     "text": {"type": "string"},
     "texts": {"type": "array", "items": {"type": "string"}},

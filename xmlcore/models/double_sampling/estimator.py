@@ -238,16 +238,9 @@ class DoubleSampling(TakesWeights, LearnsMore):
         return self.ranker_.candidates(x, self._n_candidates(n, "n"), self.n_jobs, progress)
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        n_candidates: int | None = None,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, n_candidates: int | None = None,
+        weights: ArrayLike | None = None, labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the k best candidates of each row, ranked by the learnt function f.
 
         Parameters

@@ -161,17 +161,10 @@ class LdSM(TakesWeights, LearnsMore):
         self._set_fitted(*learn_more(self, X, Y, n_unlabelled, progress))
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        n_trees: int | None = None,
-        max_nodes: int | None = None,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, n_trees: int | None = None,
+        max_nodes: int | None = None, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         """Return the k labels of the largest share in the leaves that a row reaches.
 
         Parameters

@@ -174,15 +174,9 @@ class PLT(LinearModel):
         return stats
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)

@@ -192,15 +192,9 @@ class FALS(KeepsColumns, MultiLabelModel):
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
     def predict_topk(
-        self,
-        X: Matrix,
-        k: int = 5,
-        *,
-        progress: ProgressLike = silent,
-        weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None,
-        exclude: SomeLabels | None = None,
-    ) -> Ranking:
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
+    ) -> Ranking:  # fmt: skip
         progress = to_progress(progress)
         k = check_count(k, "k")
         if weights is not None:
