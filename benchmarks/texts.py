@@ -1,10 +1,14 @@
-"""What reading documents and making their words features costs:
+"""What reading documents and making their words features costs, and which features are best:
 
     python -m benchmarks.texts FOLDER [--megabytes N]
+    python -m benchmarks.texts --features FOLDER ... [--names FEATURES ...] [--most-train N]
 
 FOLDER has train.jsonl.gz, a JSON object with "text" and "labels" in each line. Files of each format are made from its
 documents, twelve joined to one, or one each, up to N megabytes, and each is read in a process of its own. Beside it
 stand the seconds of vectorising the documents, by xmlcore and by scikit-learn, and of training PLT() on them.
+
+With --features, PLT() is trained on each kind of features, and on those that trials choose, of each folder, which has
+test.jsonl.gz as well; api-docs is that of the catalog. Figures that are there already are kept.
 """
 
 import argparse
@@ -20,9 +24,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks.library import command, files, machine, tables
-from xmlcore import PLT
+from xmlcore import PLT, datasets, metrics
 from xmlcore.datasets import TextVectorizer, read_texts
 from xmlcore.datasets.readers.label_cells import label_matrix
+from xmlcore.models import by_trials
 from xmlcore.models.base import warm_up
 
 RESULT = files.RESULTS / "texts.json"
@@ -30,6 +35,19 @@ JOINED = {"long": 12, "short": 1}  # documents of the folder that make a documen
 READ = (("long", "csv"), ("short", "csv"), ("long", "jsonl"), ("long", "parquet"))
 NGRAMS = ((1, 1), (1, 2))
 TINY = b"text,labels\na,b\n"
+KINDS = {  # of features
+    "words": {},
+    "words in one text or more": {"min_df": 1},
+    "words and pairs": {"ngrams": (1, 2)},
+    "stems": {"features": "stems"},
+    "stems and pairs": {"features": "stems", "ngrams": (1, 2)},
+    "letters": {"features": "letters"},
+    "words, letters": {"features": "words+letters"},
+    "words and pairs, letters": {"features": "words+letters", "ngrams": (1, 2)},
+    "stems, letters": {"features": "stems+letters"},
+    "stems and pairs, letters": {"features": "stems+letters", "ngrams": (1, 2)},
+    "auto": None,
+}
 
 
 def write_file(path, kind, texts, label_lists, megabytes, joined):
@@ -92,10 +110,53 @@ def trained(texts, label_lists):
     return {"step": "training", "labels": len(names), "seconds": timed(lambda: PLT().fit(X, Y))[1]}
 
 
-def study(options):
-    """Measure, and return the results."""
+def texts_of(folder, most_train):
+    """Return the training texts, the test texts and their labels."""
+    if folder.name == "api-docs":
+        data = datasets.load("api-docs")
+        return data.texts_train, data.Y_train, data.texts_test, data.Y_test
+    (train, lists), (test, others) = (read_texts(folder / f"{part}.jsonl.gz") for part in ("train", "test"))
+    names = sorted({label for row in (*lists, *others) for label in row})
+    train, lists = train[:most_train], lists[:most_train]
+    return train, label_matrix(lists, names), test, label_matrix(others, names)
+
+
+def with_features(kind, train, Y_train, test, Y_test):
+    """Return the measures, the sizes and the seconds of ``PLT()`` on features of a kind."""
+    chosen, both = TextVectorizer(**KINDS[kind] or {}), 0.0
+    if KINDS[kind] is None:
+        (made, _), both = timed(lambda: by_trials()(train, Y_train))
+        chosen = TextVectorizer(**made.get_params())
+    X, seconds = timed(lambda: chosen.fit_transform(train))
+    model, training = timed(lambda: PLT().fit(X, Y_train))
+    ranking, predicting = timed(lambda: model.predict_topk(chosen.transform(test), 5))
+    values = metrics.precision_at_k(Y_test, ranking, 5)
+    scaled = metrics.psprecision_at_k(Y_test, ranking, 5, inv_ps=metrics.inverse_propensity(Y_train))
+    run = {"step": "features", "kind": kind, "features": X.shape[1], "values": X.nnz, "seconds": seconds}
+    run |= {"training": training, "predicting": predicting, "chosen": chosen.settings_}
+    run |= {f"P@{k}": float(values[k - 1]) for k in (1, 3, 5)} | {"PSP@5": float(scaled[4])}
+    return run if KINDS[kind] is not None else run | {"trials": max(both - seconds, 0.0)}
+
+
+def compare_features(options, results):
+    """Measure what is not in the results yet."""
+    warm_up(PLT())
+    results.setdefault("features", [])
+    results["features_by"] = machine.header("texts", os.cpu_count())
+    for folder in options.features:
+        texts = texts_of(folder, options.most_train)
+        name = folder.name if options.most_train is None else f"{folder.name}, first {options.most_train:,}"
+        about = {"set": name, "documents": len(texts[0]), "labels": texts[1].shape[1]}
+        for kind in options.names:
+            if not any((run["set"], run["kind"]) == (name, kind) for run in results["features"]):
+                results["features"].append(about | with_features(kind, *texts))
+                files.write(options.out, files.as_json(results))
+
+
+def study(options, features):
+    """Measure what texts cost, and return the results."""
     texts, label_lists = read_texts(options.folder / "train.jsonl.gz")
-    results = machine.header("texts", os.cpu_count()) | {"documents": len(texts), "runs": []}
+    results = machine.header("texts", os.cpu_count()) | {"documents": len(texts), "runs": []} | features
     for length, kind in READ:
         with tempfile.TemporaryDirectory(prefix="xmlcore-texts-") as folder:
             path = Path(folder) / f"documents.{kind}"
@@ -107,6 +168,23 @@ def study(options):
     results["runs"] += [vectorised(texts, ngrams) for ngrams in NGRAMS]
     results["runs"].append(trained(texts, label_lists))
     return results | {"xmlcore_code_end": machine.code_now()}
+
+
+def table_of_features(runs):
+    """Return the lines of Markdown on the features of one set of texts."""
+    lines = []
+    for run in runs:
+        kind, chosen = run["kind"], run["chosen"]
+        if kind == "auto":
+            kind += f": {chosen['features']}, {chosen['ngrams'][1]} in a row, in {chosen['min_df']} texts"
+        lines.append([
+            kind, *(f"{100 * run[name]:.2f}" for name in ("P@1", "P@3", "P@5", "PSP@5")), f"{run['features']:,}",
+            tables.number(run["values"] / run["documents"]), tables.number(run["seconds"]),
+            tables.number(run["training"]), tables.number(run["trials"]) if "trials" in run else "–",
+        ])  # fmt: skip
+    head = ["features", "P@1", "P@3", "P@5", "PSP@5", "number", "of a text", "words, s", "training, s", "trials, s"]
+    title = f"**{runs[0]['set']}**: {runs[0]['documents']:,} training texts, {runs[0]['labels']:,} labels."
+    return [title, "", tables.table(head, lines), ""]
 
 
 def markdown(results):
@@ -123,6 +201,12 @@ def markdown(results):
         for run in of["words"]
     ]  # fmt: skip
     (training,) = of["training"]
+    features = []
+    for name in dict.fromkeys(run["set"] for run in results.get("features", [])):
+        features += table_of_features([run for run in results["features"] if run["set"] == name])
+    if features:
+        about = "Precision of `PLT()` in %, and processor time; trials choose on training texts."
+        features = ["## Features", "", about, "", *features, tables.measured_text(results["features_by"]), ""]
     share = of["words"][0]["seconds"] / (of["words"][0]["seconds"] + training["seconds"])
     return "\n".join(
         [
@@ -142,6 +226,7 @@ def markdown(results):
             "",
             tables.measured_text(results),
             "",
+            *features,
         ]
     )
 
@@ -151,14 +236,21 @@ def main():
     parser.add_argument("folder", type=Path, nargs="?", help="folder with train.jsonl.gz")
     parser.add_argument("--megabytes", type=float, default=200, help="size of the files that are read")
     command.add_files(parser, RESULT)
+    parser.add_argument("--features", type=Path, nargs="+", default=[], help="folders to compare features on")
+    parser.add_argument("--names", nargs="+", choices=KINDS, default=list(KINDS), help="features to compare")
+    parser.add_argument("--most-train", type=int, help="training texts that are read, at most")
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.read is not None:
         read_once(options.read)
         return
-    if options.folder is None and not options.table:
+    if options.folder is None and not (options.table or options.features):
         parser.error("name the folder with train.jsonl.gz")
-    results = files.read_json(options.out) if options.table else study(options)
+    results = files.read_json(options.out) if options.out.exists() else {}
+    if options.folder is not None:
+        results = study(options, {name: results[name] for name in ("features", "features_by") if name in results})
+    if options.features:
+        compare_features(options, results)
     files.write(options.out, files.as_json(results))
     command.show(markdown(results), options)
 

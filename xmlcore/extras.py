@@ -12,8 +12,13 @@ EXTRAS = {
     "excel": "Excel workbooks need",
     "figures": "Figures need",
     "serve": "Serving models over HTTP needs",
+    "stems": "Stems of words need",
 }
-OF_PARTS = {"figures": "plotly", "serve": "starlette"}  # packages without which a part of xmlcore is not imported
+OF_PARTS = {
+    "figures": "plotly",
+    "serve": "starlette",
+    "stems": "snowballstemmer",
+}  # packages without which a part of xmlcore is not imported
 
 
 class MissingExtraError(ImportError):

@@ -102,7 +102,9 @@ class Parameter:
         """Raise TypeError for a value of another type; the message says what is accepted."""
         is_whole = isinstance(value, (int, np.integer))
         wants_whole = self.kind == "int" and self.also
-        if (self.can_be_auto and not isinstance(value, numbers.Real)) or (wants_whole and not is_whole):
+        if (self.can_be_auto and self.kind != "pair" and not isinstance(value, numbers.Real)) or (
+            wants_whole and not is_whole
+        ):
             number = "a whole number" if self.kind == "int" else "a finite number"
             auto, none = [f'"{AUTO}"'] if self.can_be_auto else [], ["None"] if self.optional else []
             *first, last = [number, *self.also, *auto, *none]

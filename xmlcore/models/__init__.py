@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from xmlcore.first_use import on_first_use
+from xmlcore.models.choosing_words import by_trials
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DenseOutput", "DoubleSampling", "ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError",
-    "ModelNotFoundError", "NotFittedError", "OneVsRest", "PackedModel", "TextClassifier", "load_model", "looks_packed",
-    "read_packed",
+    "ModelNotFoundError", "NotFittedError", "OneVsRest", "PackedModel", "TextClassifier", "by_trials", "load_model",
+    "looks_packed", "read_packed",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # importing scikit-learn is slow

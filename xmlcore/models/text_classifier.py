@@ -14,6 +14,7 @@ from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.documented import documented
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.choosing_words import by_trials
 from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import labels_given
@@ -28,7 +29,8 @@ PARAMETERS = (
     MODEL,
     Parameter(
         "vectorizer", "Vectoriser",
-        "Turns texts into rows. It is copied before it is fitted. Empty is a TextVectorizer with its defaults.",
+        "Turns texts into rows. It is copied before it is fitted, and trials choose what is \"auto\" in it. Empty is a "
+        "TextVectorizer with its defaults.",
         "estimator", None, optional=True, in_form=False,
     ),
 )  # fmt: skip
@@ -160,9 +162,9 @@ class TextClassifier(RoutesWeights, WrapsModel):
         if missing := sorted(weights.keys() - getattr(model, "_WEIGHTS", ())):
             raise TypeError(f"{type(model).__name__} takes no {' and '.join(missing)}: leave it out")
         X, y = _texts_and_labels(X, y, Y)
-        read_training_labels(y, label_names)  # raises for bad labels before words are counted
+        Y, _, _ = read_training_labels(y, label_names)  # raises for bad labels before words are counted
         progress = to_progress(progress)
-        rows = vectorizer.fit_transform(X, progress=part_of(progress, 0.0, 0.2))
+        vectorizer, rows = by_trials(vectorizer)(X, Y, part_of(progress, 0.0, 0.2))
         model.fit(rows, y, progress=part_of(progress, 0.2, 1.0), label_names=label_names, **weights)
         self.vectorizer_, self.model_ = vectorizer, model
         self._keep(*model._kept())
@@ -205,7 +207,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
             raise TypeError(f"{type(model).__name__} does not learn further texts: LdSM and DoubleSampling do")
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
-        vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")
+        vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")  # whose words later texts would change
         transform = vectorizer.transform if fitted else vectorizer.fit_transform
         rows, rest = transform(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
         model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)

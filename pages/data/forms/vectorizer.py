@@ -13,10 +13,23 @@ from xmlcore import experiment
 from xmlcore.datasets import TextVectorizer
 from xmlcore.experiment.engine import previews
 from xmlcore.experiment.engine.previews import try_vectorizer
+from xmlcore.experiment.kinds.read import vectorizer_of
+from xmlcore.parameters import AUTO
 
 FIRST = 1000  # texts that settings are tried on
 TRIED = "texts.tried"  # key of st.session_state: effects by source and settings
-NGRAMS = {"1 1": "single words", "1 2": "words and pairs of words", "1 3": "words, pairs and triples"}
+UNITS = {  # features, most in a row: a title
+    "auto auto": "chosen by trials",
+    "words 1": "single words",
+    "words 2": "words and pairs of words",
+    "words 3": "words, pairs and triples",
+    "stems 1": "stems of words",
+    "stems 2": "stems and pairs of stems",
+    "letters 1": "letters in words",
+    "words+letters 1": "words, and letters in them",
+    "words+letters 2": "words, pairs, and letters",
+    "stems+letters 1": "stems, and letters in words",
+}
 
 
 def show(key: str) -> dict | None:
@@ -24,17 +37,19 @@ def show(key: str) -> dict | None:
     about = {parameter.name: parameter for parameter in TextVectorizer.PARAMETERS}
     st.markdown("**Words as features**")
     first, second, third = st.columns(3)
-    ngrams = fields.choice("Features are", NGRAMS, f"{key}.ngrams", place=first, help=about["ngrams"].help)
-    min_df = fields.described(about["min_df"], f"{key}.min_df", place=second)
+    units = fields.choice("Features are", UNITS, f"{key}.units", place=first, help=about["features"].form_help)
+    features, most = units.split()
+    min_df = fields.described(about["min_df"], f"{key}.min_df", place=second, default=None)
     max_df = fields.percent(about["max_df"], f"{key}.max_df", place=third, step=5)
-    params = {"ngrams": [int(n) for n in ngrams.split()], "min_df": min_df, "max_df": max_df}
+    params = {"features": features, "ngrams": most if most == AUTO else [1, int(most)], "max_df": max_df}
+    params["min_df"] = AUTO if min_df is None else min_df
     with st.expander("More settings of words"):
         first, second, third = st.columns(3)
         places = {"stop_words": first, "lowercase": first, "strip_accents": second, "sublinear": second}
-        places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "pattern": st}
+        places |= {"max_features": third, "hashing_bits": third, "analyzer": third, "language": second, "pattern": st}
         params |= {name: fields.described(about[name], f"{key}.{name}", place=place) for name, place in places.items()}
     try:
-        TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])}).check()
+        vectorizer_of(params).check()
     except (ValueError, TypeError) as error:
         st.error(form.explain(error, "These settings cannot be used:"))
         return None
@@ -65,13 +80,15 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
         )
     tables.cards(
         [
-            ("Features", f"{outcome.n_features:,}", "Words, or words in a row, that enough of these documents have."),
+            ("Features", f"{outcome.n_features:,}", "Those that enough of these documents have."),
             ("Per document", f"{outcome.n_values / len(texts):.1f}", "Values that are not 0."),
             ("Without features", f"{outcome.n_empty:,}", "Documents none of whose words is a feature."),
         ]
     )
     of, more = ("all", "") if whole else ("the first", " All of them have more features.")
     st.caption(f"The result of these settings on {of} {format.count(len(texts), 'document')}.{more}")
+    if params["features"] == AUTO:
+        st.caption("Here features are single words. Trials on the training texts choose them, pairs, stems or letters.")
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:
@@ -83,7 +100,8 @@ def _fields(data, fingerprint, known) -> form.Request | None:
     params = show("reword")
     if params is not None:
         effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)
-    ending = {1: ", words", 2: ", pairs of words", 3: ", triples of words"}[(params or {}).get("ngrams", [1, 1])[1]]
+    fixed = params is not None and params["features"] != AUTO
+    ending = f", {UNITS[' '.join([params['features'], str(params['ngrams'][1])])]}" if fixed else ", other features"
     first = known["name"][: dataset_list.LONGEST_NAME - len(ending)] + ending
     name = st.text_input(
         "Name", value=first, max_chars=dataset_list.LONGEST_NAME, key=f"reword.name.{fingerprint}.{hash(first)}"

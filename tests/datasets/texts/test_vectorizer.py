@@ -333,3 +333,43 @@ def test_progress_rises_to_the_number_of_texts():
     TextVectorizer().fit(some_texts(), progress=lambda *facts: seen.append(facts))
     assert seen[0] == ("Reading words", 0.0, "0 of 60 texts")
     assert [share for _, share, _ in seen] == sorted(share for _, share, _ in seen)
+
+
+def test_letters_weigh_as_those_of_scikit_learn():
+    texts, new = some_texts(), some_texts(seed=1)
+    texts, new = ([text.replace("i̇", "i") for text in part] for part in (texts, new))
+    found = TextVectorizer(features="letters", pattern=r"\S+").fit(texts)
+    other = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), min_df=2, sublinear_tf=True).fit(texts)
+    assert [name.strip("…").replace("_", " ") for name in found.names_] != []
+    for own, theirs in zip(found.transform(new).toarray(), other.transform(new).toarray()):
+        np.testing.assert_allclose(np.sort(own[own > 0]), np.sort(theirs[theirs > 0]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("hashing_bits", [None, 12])
+@pytest.mark.parametrize(("features", "ngrams", "expected"), [
+    ("stems", (1, 2), {"Running": "run", "Running cats": "run cat", "cats": "cat"}),
+    ("letters", (1, 1), {"Ru": "_ru…", "unn": "…unn…", "ing": "…ing_", "cats": "_cats…"}),
+    ("words+letters", (1, 1), {"Running": "running", "ats": "…ats_"}),
+])  # fmt: skip
+def test_blocks_stand_in_the_text_and_are_saved(features, ngrams, expected, hashing_bits):
+    texts = ["Running cats", "the running of cats", "cats in a house", ""] * 2
+    found = TextVectorizer(features=features, ngrams=ngrams, language="english", hashing_bits=hashing_bits)
+    X, names = found.fit_transform(texts), found.get_feature_names_out()
+    starts, ends, features = found.spans(texts[0])
+    assert set(features) == set(X[[0]].indices)
+    stand = {(texts[0][a:b], names[j]) for a, b, j in zip(starts, ends, features)}
+    assert hashing_bits or stand >= set(expected.items())
+    np.testing.assert_allclose(np.sqrt(X.power(2).sum(axis=1)), np.array([1, 1, 1, 0] * 2), atol=1e-6)
+    plain, arrays = found.to_plain()
+    other = TextVectorizer.from_plain(json.loads(json.dumps(plain)), arrays)
+    assert (other.transform(texts) != X).nnz == 0 and other.settings_ == found.settings_
+
+
+def test_stems_of_an_unknown_language_are_refused():
+    with pytest.raises(ValueError, match="language") as raised:
+        TextVectorizer(features="stems").fit(["zzz yyy"] * 3)
+    assert raised.value.fault.argument == "language"
+    assert (
+        TextVectorizer(features="stems").fit(["das Haus und die Häuser mit der Tür"] * 3).settings_["language"]
+        == "german"
+    )

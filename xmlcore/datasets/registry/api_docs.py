@@ -24,7 +24,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import warnings
 from collections import Counter
 from importlib import metadata
@@ -313,8 +312,6 @@ def build(progress):
     from xmlcore.datasets.dataset import Dataset
     from xmlcore.datasets.texts import TextVectorizer
 
-    # Counting words needs it: importing it takes a second, in which this process would only wait for the scan.
-    threading.Thread(target=importlib.import_module, args=["sklearn.feature_extraction.text"], daemon=True).start()
     rows, failed = _scan_in_process(progress)
     progress("Counting words", 0.0, f"{len(rows)} functions")
     counts = Counter(name for row in rows for name in row["labels"])

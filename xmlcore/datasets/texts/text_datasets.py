@@ -1,9 +1,11 @@
 """Make data sets from files of documents."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from inspect import signature
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError
@@ -24,7 +26,7 @@ def read_text_dataset(
     test_size: float | int = 0.2,
     random_state: int = 0,
     *,
-    vectorizer: TextVectorizer | None = None,
+    vectorizer: "TextVectorizer | Callable[..., tuple[TextVectorizer, sp.csr_array]] | None" = None,
     split: tuple[ArrayLike, ArrayLike] | None = None,
     progress: ProgressLike = silent,
     **read_options: object,
@@ -42,8 +44,9 @@ def read_text_dataset(
         The share of test rows, or their number, if there is no test file.
     random_state : int
         Seed of the split, if there is no test file.
-    vectorizer : TextVectorizer, optional
-        What turns texts into rows; it is copied, and fitted to the training texts. By default one with its defaults.
+    vectorizer : TextVectorizer or function, optional
+        What turns texts into rows; it is copied, and fitted to the training texts, without trials. By default one with
+        its defaults. Or what :func:`xmlcore.models.by_trials` returns, which chooses the features.
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
@@ -83,14 +86,14 @@ def read_text_dataset(
     if not names:
         remedy = "Does another column list the labels?"
         raise DatasetFormatError(labels[0], "no document has a label", remedy, argument="labels")
-    made = TextVectorizer(**({} if vectorizer is None else vectorizer.get_params()))
-    rows = [made.fit_transform(parts[0][0], progress=progress), made.transform(parts[1][0], progress=progress)]
     (texts_train, lists_train), (texts_test, lists_test) = parts
+    Y_train = label_matrix(lists_train, names)
+    made, X_train = _fitted_to(TextVectorizer() if vectorizer is None else vectorizer, texts_train, Y_train, progress)
     return Dataset(
         name_of(train) if name is None else name,
-        rows[0],
-        label_matrix(lists_train, names),
-        rows[1],
+        X_train,
+        Y_train,
+        made.transform(texts_test, progress=progress),
         label_matrix(lists_test, names),
         made.get_feature_names_out(),
         names,
@@ -101,15 +104,19 @@ def read_text_dataset(
     )
 
 
-def with_words(dataset: Dataset, vectorizer: TextVectorizer, progress: ProgressLike = silent) -> Dataset:
+def with_words(
+    dataset: Dataset,
+    vectorizer: "TextVectorizer | Callable[..., tuple[TextVectorizer, sp.csr_array]]",
+    progress: ProgressLike = silent,
+) -> Dataset:
     """Return a data set whose features are made anew from its texts.
 
     Parameters
     ----------
     dataset : Dataset
         With ``texts_train`` and ``texts_test``.
-    vectorizer : TextVectorizer
-        It is copied, and fitted to the training texts.
+    vectorizer : TextVectorizer or function
+        It is copied, and fitted to the training texts; or as for :func:`read_text_dataset`.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
     Returns
@@ -126,8 +133,7 @@ def with_words(dataset: Dataset, vectorizer: TextVectorizer, progress: ProgressL
     check_dataset(dataset)
     if dataset.texts_train is None or dataset.texts_test is None:
         raise ValueError(f"the data set {dataset.name!r:.200} has no texts to make features from")
-    made = TextVectorizer(**vectorizer.get_params())
-    X_train = made.fit_transform(dataset.texts_train, progress=progress)
+    made, X_train = _fitted_to(vectorizer, dataset.texts_train, dataset.Y_train, progress)
     return replace(
         dataset,
         X_train=X_train,
@@ -138,9 +144,16 @@ def with_words(dataset: Dataset, vectorizer: TextVectorizer, progress: ProgressL
     )
 
 
+def _fitted_to(vectorizer, texts, Y, progress):
+    if not isinstance(vectorizer, TextVectorizer):
+        return vectorizer(texts, Y, progress)
+    made = TextVectorizer(**vectorizer.get_params())
+    return made, made.fit_transform(texts, progress=progress)
+
+
 def note_on_features(vectorizer: TextVectorizer) -> str:
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
     how = "" if usual else f" by {vectorizer!r:.200}"
-    letters = "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
-    of = "words" if vectorizer.analyzer_ == "words" else letters
-    return f"Features are tf-idf weights of {of}, made{how} from the {vectorizer.n_rows_:,} training texts."
+    return (
+        f"Features are tf-idf weights of {vectorizer.about}, made{how} from the {vectorizer.n_rows_:,} training texts."
+    )

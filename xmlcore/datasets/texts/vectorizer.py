@@ -1,19 +1,23 @@
-"""TextVectorizer: texts in, tf-idf weights of words and n-grams out."""
+"""TextVectorizer: texts in, tf-idf weights of words, of words in a row, of stems and of letters out."""
 
 import functools
 import hashlib
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from itertools import chain, islice
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import packed, unpacked
 from xmlcore.datasets.errors import InputError, warn
+from xmlcore.datasets.texts import cutting
 from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
 from xmlcore.parameters import AUTO, HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
+from xmlcore.typing import Auto
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.wording import plain, refusal
 
@@ -23,17 +27,31 @@ BLOCK = 4096  # texts between two reports of progress
 ENGLISH = "english"
 LONGEST = 8  # words of an n-gram
 
+# In place of "auto" where nothing is tried; the language is guessed where there are stems.
+UNTRIED = {"features": cutting.WORDS, "ngrams": (1, 1), "min_df": 2, "language": AUTO}
+
 PARAMETERS = (
+    Parameter(
+        "features", "Features are",
+        "Words, their stems (run for running and runs), or three to five of their letters in a row, which rare words "
+        "and misspellings share with others; with letters, each of both blocks has half of the weight. auto: what "
+        "trials choose where labels are known, as in TextClassifier and in uploads, and else words.",
+        "choice", AUTO,
+        options=(AUTO, "words", "stems", "letters", "words+letters", "stems+letters"),
+        option_names=("chosen by trials", "words", "stems", "letters", "words and letters", "stems and letters"),
+        details="Stems need the package snowballstemmer, which the extra stems brings.",
+    ),
     Parameter(
         "ngrams", "Words in a row",
         "Shortest and longest n-gram. (1, 1) are single words; (1, 2) are also pairs of neighbouring words, which tell "
-        "more and make several times as many features.",
-        "pair", (1, 1), minimum=1, maximum=LONGEST,
+        "more and make several times as many features. Automatic: as features, (1, 1) where nothing is tried.",
+        "pair", AUTO, minimum=1, maximum=LONGEST, others=(AUTO,),
     ),
     Parameter(
         "min_df", "Min texts with a word",
-        "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings.",
-        "share", 2, maximum=INT32_MAX,
+        "A word in fewer texts is no feature. A larger number leaves out rare words and misspellings. Automatic: as "
+        "features, 2 where nothing is tried.",
+        "share", AUTO, maximum=INT32_MAX, others=(AUTO,),
         details="A whole number counts texts, a fraction is their share. With hashing_bits, it counts texts with a "
         "word of the same hash.",
     ),
@@ -89,6 +107,11 @@ PARAMETERS = (
         option_names=("automatic", "words", "letters and pairs"),
         details="Words of other scripts are the same with each.",
     ),
+    Parameter(
+        "language", "Language of stems",
+        "auto: the one whose frequent words the texts have.",
+        "choice", AUTO, options=(AUTO, *cutting.FREQUENT), option_names=("automatic", *cutting.FREQUENT), advanced=True,
+    ),
 )  # fmt: skip
 
 
@@ -98,8 +121,8 @@ class TextVectorizer(HasParameters):
 
     The results are those of scikit-learn's ``TfidfVectorizer`` with the same settings: a word's weight in a text is its
     count n there, or 1 + ln(n), times ln((1 + N) / (1 + its texts)) + 1, where N is the number of all texts; then rows
-    are scaled to Euclidean length 1. Its ``CountVectorizer`` chooses the words. A fitted vectoriser counts without
-    scikit-learn, which takes long to import, so that the first answer of a saved model comes quickly.
+    are scaled to Euclidean length 1, of each of several blocks alike. It counts without scikit-learn, which takes long
+    to import, so that the first answer of a saved model comes quickly.
 
     {parameters}
 
@@ -109,7 +132,12 @@ class TextVectorizer(HasParameters):
     n_rows_ : int
         Texts it was fitted to.
     names_ : list of str
-        The words of each feature, with blanks between them; empty with ``hashing_bits``.
+        The words of each feature, with blanks between them, or its letters: ``_pre…`` begins a word, ``…ing_`` ends
+        one; empty with ``hashing_bits``.
+    settings_ : dict
+        "features", "ngrams", "min_df" and "language" that it was fitted with: as given, or chosen.
+    trials_ : list of dict
+        The trials by which they were chosen, in their order: the settings, values of a row in it, and measures.
     idf_ : ndarray of float64, shape (D,)
         Factor of each feature; 0 for features that are left out (with ``hashing_bits`` only).
     stop_words_ : list of str
@@ -125,8 +153,9 @@ class TextVectorizer(HasParameters):
 
     PARAMETERS = PARAMETERS
 
-    ngrams: tuple[int, int] = (1, 1)
-    min_df: float = 2
+    features: str = AUTO
+    ngrams: tuple[int, int] | Auto = AUTO
+    min_df: float | Auto = AUTO
     max_df: float = 1.0
     max_features: int | None = None
     sublinear: bool = True
@@ -136,6 +165,8 @@ class TextVectorizer(HasParameters):
     pattern: str = WORD
     hashing_bits: int | None = None
     analyzer: str = AUTO
+    language: str = AUTO
+    trials_: ClassVar[list[dict[str, Any]]] = []  # of one that was not chosen by trials
 
     def __sklearn_tags__(self):
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
@@ -149,6 +180,20 @@ class TextVectorizer(HasParameters):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "idf_")
+
+    @property
+    def about(self) -> str:
+        """What the features are, in words: stems of english words and pairs of them."""
+        check_fitted(self)
+        if self.analyzer_ == "letters":
+            return "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
+        runs = {(1, 1): "", (1, 2): " and pairs of them"}
+        settings, ngrams = self.settings_, tuple(self.settings_["ngrams"])
+        row = runs.get(ngrams, f", {ngrams[0]} to {ngrams[1]} in a row,")
+        units = {"words": f"words{row}", "letters": "letters in words"}
+        units["stems"] = f"stems of {str(settings['language']).title()} words{row}"
+        chosen = ", chosen by trials," if self.trials_ else ""
+        return " beside ".join(units[unit] for unit in settings["features"].split("+")) + chosen
 
     def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.
@@ -200,23 +245,26 @@ class TextVectorizer(HasParameters):
             from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
             stop = sorted(ENGLISH_STOP_WORDS)
-        least, most = self._bounds(len(texts))
-        analyzer = self._analyzer_for(texts)
-        words = _words(texts, self._finder_of(analyzer), frozenset(stop), part_of(progress, 0.0, 0.8))
-        if self.hashing_bits is None:
-            names, matrix = self._chosen(words)
-        else:
-            names, matrix = [], _counts(words, self.ngrams, self.hashing_bits, {})
-        progress("Weighting words", 0.8, f"{matrix.nnz:,} words")
-        rows = np.bincount(matrix.indices, minlength=matrix.shape[1])
-        used = (rows >= max(least, 1)) & (rows <= most)
-        idf = np.where(used, np.log((len(texts) + 1) / (rows + 1.0)) + 1.0, 0.0)
-        if not idf.any():
+        settings = UNTRIED | self.given()
+        least, most = self._bounds(settings["min_df"], len(texts))
+        analyzer = self.analyzer_for(texts)
+        finder = self._finder_of(analyzer)
+        if cutting.STEMS in settings["features"]:
+            if settings["language"] == AUTO:
+                settings["language"] = self.language_of(texts)
+            cutting.check_language(settings["language"])
+        blocks, cuts = [], cutting.cuts_of(settings)
+        for i, cut in enumerate(cuts):
+            part = part_of(progress, 0.8 * i / len(cuts), 0.8 * (i + 1) / len(cuts))
+            blocks.append(self._block(_words(texts, finder, frozenset(stop), part), cut, least, most, len(texts)))
+        names, factors, counted = zip(*blocks)
+        progress("Weighting words", 0.8, f"{sum(matrix.nnz for matrix in counted):,} words")
+        if not any(idf.any() for idf in factors):
             found = f"no word is in at least {least:g} and at most {most:g} of the {len(texts):,} texts"
             remedy = f"Look at how {analyzer} are found, or let fewer texts be enough."
             raise InputError(found, remedy, argument="min_df")
-        self._set_fitted(names, idf, stop, len(texts), analyzer)
-        return self._weighted(matrix)
+        self._set_fitted(names, factors, stop, len(texts), analyzer, settings)
+        return self._weighted(counted)
 
     def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
         """Return the rows of texts.
@@ -241,15 +289,18 @@ class TextVectorizer(HasParameters):
         progress = to_progress(progress)
         check_fitted(self)
         texts = check_texts(texts)
-        words = _words(texts, self._finder, self._stop, progress)
-        return self._weighted(_counts(words, self._fitted["ngrams"], self._fitted["hashing_bits"], self._numbers))
+        blocks = []
+        for cut, numbers in zip(cutting.cuts_of(self.settings_), self._numbers):
+            words = _words(texts, self._finder, self._stop, progress)
+            blocks.append(_counts(words, cut, self._fitted["hashing_bits"], numbers)[0])
+        return self._weighted(blocks)
 
     def count_unknown(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Count the words, or n-grams, of each text, and those that are no features; stop words are not counted."""
+        """Count the words, n-grams or letters of each text, and those that are no features, but no stop words."""
         check_fitted(self)
-        number, counts = _number_of(self._fitted["hashing_bits"], self._numbers), []
+        counts = []
         for words in _words(check_texts(texts), self._finder, self._stop, silent):
-            features = [number(gram) for gram in _grams(words, self._fitted["ngrams"])]
+            features = [j for cut, number in self._blocks() for j in map(number, cut.terms(words))]
             counts.append((len(features), sum(j is None or self.idf_[j] == 0 for j in features)))
         terms, unknown = np.array(counts, np.int64).reshape(-1, 2).T
         return terms, unknown
@@ -286,18 +337,9 @@ class TextVectorizer(HasParameters):
         """
         check_fitted(self)
         (text,) = check_texts([text])
-        words, starts, ends = self._finder.places(text)
-        kept = np.array([i for i, word in enumerate(words) if word not in self._stop], np.int64)
-        least, most = self._fitted["ngrams"]
-        ends = [ends[kept[n - 1 :]] for n in range(least, most + 1)]
-        starts = [starts[kept[: part.size]] for part in ends]
-        starts, ends = np.concatenate(starts), np.concatenate(ends)
-        grams = _grams([words[i] for i in kept], (least, most))
-        number = _number_of(self._fitted["hashing_bits"], self._numbers)
-        features = np.array([-1 if j is None else j for j in map(number, grams)], np.int32)
-        used = features >= 0
-        used[used] = self.idf_[features[used]] > 0
-        starts, ends, features = starts[used], ends[used], features[used]
+        found = [part for cut, number in self._blocks() for part in self._places(text, cut, number)]
+        found = np.array([part for part in found if part[2] is not None and self.idf_[part[2]] > 0], np.int64)
+        starts, ends, features = found.reshape(-1, 3).T
         order = np.lexsort((ends, starts))
         return starts[order], ends[order], features[order]
 
@@ -307,6 +349,7 @@ class TextVectorizer(HasParameters):
         names, name_ends = packed(self.names_)
         stop, stop_ends = packed(self.stop_words_)
         settings = {"format": FORMAT, "params": dict(self._fitted), "n_rows": self.n_rows_, "analyzer": self.analyzer_}
+        settings |= {"sizes": self._sizes, "trials": self.trials_}
         arrays = {"names": names, "name_ends": name_ends, "idf": self.idf_}
         return settings, arrays | {"stop_words": stop, "stop_word_ends": stop_ends}
 
@@ -316,19 +359,29 @@ class TextVectorizer(HasParameters):
         if settings.get("format") != FORMAT:
             raise ValueError(refusal("the vectoriser", settings.get("format"), FORMAT))
         try:
-            params = {name: tuple(value) if name == "ngrams" else value for name, value in settings["params"].items()}
-            made = cls(**params)
+            params = UNTRIED | settings["params"]
+            made = cls(**params | {"ngrams": tuple(params["ngrams"])})
             made.check()
+            chosen = UNTRIED | made.given()
+            trials = [trial | {"ngrams": tuple(trial["ngrams"])} for trial in settings.get("trials", [])]
             names = unpacked(arrays["names"], arrays["name_ends"])
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
             n_rows, analyzer = check_count(settings["n_rows"], "n_rows"), settings.get("analyzer", "words")
             if analyzer not in ("words", "letters"):
                 raise ValueError(f"its analyzer is {analyzer!r:.200}")
-            _check_features(made, names, arrays["idf"])
+            ends = np.cumsum(settings.get("sizes", [arrays["idf"].size]))[:-1]
+            factors = np.split(arrays["idf"], ends)
+            names = [names[a:b] for a, b in zip([0, *ends], [*ends, len(names)])]
+            _check_features(made, names, factors, cutting.cuts_of(chosen))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the vectoriser is damaged ({error})") from error
-        made._set_fitted(names, arrays["idf"], stop, n_rows, analyzer)
+        made._set_fitted(names, factors, stop, n_rows, analyzer, chosen)
+        made.trials_ = trials
         return made
+
+    def given(self) -> dict[str, Any]:
+        """Return those of the parameters in ``settings_`` that are not "auto"."""
+        return {name: value for name in UNTRIED if (value := getattr(self, name)) != AUTO}
 
     def check(self) -> None:
         """Raise ValueError or TypeError for the first parameter that ``fit`` would refuse."""
@@ -344,8 +397,8 @@ class TextVectorizer(HasParameters):
             raise InputError("letters are not found by a pattern", "Reset one of both.", argument="pattern")
         WordFinder(self.pattern)
 
-    def _analyzer_for(self, texts) -> str:
-        """Return how texts are analysed; warn if they lack blanks between words, and are analysed as if they had."""
+    def analyzer_for(self, texts) -> str:
+        """Return how words are found; warn if texts lack blanks between words, and are analysed as if they had."""
         if self.analyzer != "letters" and lack_blanks(texts):
             if self.analyzer == AUTO and self.pattern == WORD:
                 return "letters"
@@ -353,56 +406,91 @@ class TextVectorizer(HasParameters):
                  "found. Letters and pairs of letters can be features.", "analyzer", "letters")  # fmt: skip
         return "words" if self.analyzer == AUTO else self.analyzer
 
+    def language_of(self, texts) -> str | None:
+        """Return the language of texts by their first words; None if it is unknown, or no stemmer is installed."""
+        finder = self._finder_of(cutting.WORDS)
+        return cutting.guess_language(_words(texts[: cutting.LOOKED_AT], finder, frozenset(), silent))
+
     def _finder_of(self, analyzer) -> WordFinder:
         return WordFinder(LETTERS if analyzer == "letters" else self.pattern, self.lowercase, self.strip_accents)
 
-    def _bounds(self, n_texts) -> tuple[float, float]:
-        limits = (self.min_df, self.max_df)  # counts of texts, or shares of them
+    def _bounds(self, min_df, n_texts) -> tuple[float, float]:
+        limits = (min_df, self.max_df)  # counts of texts, or shares of them
         least, most = (n if isinstance(n, (int, np.integer)) else n * n_texts for n in limits)
         if most < least:
             found = f"at most {most:g} texts with a word are fewer than at least {least:g}, of {n_texts:,} texts"
             raise InputError(found, "No word can be a feature.", argument="max_df")
         return least, most
 
-    def _set_fitted(self, names, idf, stop, n_rows, analyzer):
-        self._fitted = {name: plain(getattr(self, name)) for name in self._param_names()}
+    def _set_fitted(self, names, factors, stop, n_rows, analyzer, settings):
+        settings = UNTRIED | settings | {"ngrams": tuple(settings["ngrams"])}
+        self._fitted = {name: plain(value) for name, value in (self.get_params() | settings).items()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
-        self._finder, self.analyzer_ = self._finder_of(analyzer), analyzer
-        self.names_, self.idf_, self.stop_words_ = names, idf, list(stop)
-        self.n_rows_, self.n_features_ = int(n_rows), int(idf.size)
-        self._stop, self._numbers = frozenset(stop), {name: i for i, name in enumerate(names)}
+        self._finder, self.analyzer_, self.settings_ = self._finder_of(analyzer), analyzer, settings
+        self.names_, self.idf_, self.stop_words_ = [*chain(*names)], np.concatenate(factors), list(stop)
+        self.n_rows_, self.n_features_, self._sizes = int(n_rows), self.idf_.size, [idf.size for idf in factors]
+        self._stop, self._numbers = frozenset(stop), [{name: i for i, name in enumerate(part)} for part in names]
 
-    def _chosen(self, words) -> tuple[list[str], sp.csr_array]:
-        """Return the n-grams that are features, and how often each text has each; none if there are too few words."""
-        from sklearn.feature_extraction.text import CountVectorizer
+    def _blocks(self):
+        """Yield how each block is cut, and a function that gives the feature of a term; None without a feature."""
+        first = np.cumsum([0, *self._sizes])
+        for cut, numbers, before in zip(cutting.cuts_of(self.settings_), self._numbers, first.tolist()):
+            number = _number_of(self._fitted["hashing_bits"], numbers)
+            yield cut, lambda term, number=number, before=before: None if (j := number(term)) is None else before + j
 
-        counter = CountVectorizer(
-            analyzer=functools.partial(_grams, ngrams=self.ngrams),
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=self.max_features,
-            dtype=np.float64,
+    def _places(self, text, cut, number):
+        """Yield where each term of a block begins and ends in a text, and its feature; None for others."""
+        if cut.unit == cutting.LETTERS:
+            words, starts, ends = self._finder.places(text, lambda w: [] if w in self._stop else cutting.letters_of(w))
+            yield from zip(starts, ends, map(number, words))
+            return
+        words, starts, ends = self._finder.places(text)
+        kept = [i for i, word in enumerate(words) if word not in self._stop]
+        least, most = cut.ngrams
+        runs = [(i, j) for n in range(least, most + 1) for i, j in zip(kept, kept[n - 1 :])]
+        yield from (
+            (starts[i], ends[j], number(term)) for (i, j), term in zip(runs, cut.terms([words[i] for i in kept]))
         )
-        try:
-            matrix = sp.csr_array(counter.fit_transform(words))
-        except ValueError as error:
-            if str(error).startswith(("empty vocabulary", "After pruning")):
-                return [], sp.csr_array((1, 1))
-            raise
-        matrix.sort_indices()
-        return counter.get_feature_names_out().tolist(), matrix
 
-    def _weighted(self, counted: sp.csr_array) -> sp.csr_array:
-        weights = counted.data
-        if self._fitted["sublinear"]:
-            weights = np.log(weights) + 1.0
-        weights *= self.idf_[counted.indices]
-        row_of = np.repeat(np.arange(counted.shape[0]), np.diff(counted.indptr))
-        lengths = np.sqrt(np.bincount(row_of, weights**2, minlength=counted.shape[0]))
-        lengths[lengths == 0] = 1.0
-        weights /= lengths[row_of]
-        matrix = sp.csr_array((weights.astype(np.float32), counted.indices, counted.indptr), shape=counted.shape)
+    def _block(self, words, cut, least, most, n_texts):
+        """Return the names of the features of a block, their factors, and how often each text has each."""
+        matrix, numbers = _counts(words, cut, self.hashing_bits)
+        rows, names = np.bincount(matrix.indices, minlength=matrix.shape[1]), []
+        used = (rows >= max(least, 1)) & (rows <= most)
+        if self.hashing_bits is None:
+            kept, terms = np.flatnonzero(used), list(numbers)
+            kept = self._most_frequent(kept, terms, matrix)
+            names = [terms[j] for j in kept]
+            matrix, rows, used = sp.csr_array(matrix[:, kept]), rows[kept], used[kept]
+            matrix.sort_indices()
+        return names, np.where(used, np.log((n_texts + 1) / (rows + 1.0)) + 1.0, 0.0), matrix
+
+    def _most_frequent(self, kept, terms, matrix) -> np.ndarray:
+        """Return the terms that are features, in the order of their names."""
+        kept = np.array(sorted(kept.tolist(), key=terms.__getitem__), np.int64)
+        if self.max_features is None or kept.size <= self.max_features:
+            return kept
+        return kept[np.sort(np.argsort(-matrix.sum(axis=0)[kept], kind="stable")[: self.max_features])]
+
+    def _weighted(self, blocks) -> sp.csr_array:
+        """Return the rows: the weights of each block in a text have the same length, and all together length 1."""
+        factors, n_blocks = np.split(self.idf_, np.cumsum(self._sizes)[:-1]), np.zeros(blocks[0].shape[0])
+        lengths = []
+        for counted, idf in zip(blocks, factors):
+            weights = counted.data
+            if self._fitted["sublinear"]:
+                np.log(weights, out=weights)
+                weights += 1.0
+            weights *= idf[counted.indices]
+            row_of = np.repeat(np.arange(counted.shape[0]), np.diff(counted.indptr))
+            lengths.append(np.sqrt(np.bincount(row_of, weights**2, minlength=counted.shape[0])))
+            n_blocks += lengths[-1] > 0
+        for counted, length in zip(blocks, lengths):
+            length[length == 0] = 1.0
+            counted.data /= np.repeat(length * np.sqrt(np.maximum(n_blocks, 1.0)), np.diff(counted.indptr))
+        made = [sp.csr_array((b.data.astype(np.float32), b.indices, b.indptr), shape=b.shape) for b in blocks]
+        matrix = sp.csr_array(sp.hstack(made, format="csr")) if len(made) > 1 else made[0]
         matrix.eliminate_zeros()  # of hashed features that are in too few or too many texts
         matrix.has_canonical_format = True
         return matrix
@@ -436,14 +524,6 @@ def _words(texts, finder, stop, progress):
             yield [word for word in words if word not in stop] if stop else words
 
 
-def _grams(words, ngrams) -> list[str]:
-    """Return the n-grams in words, with blanks between the words of each; shorter ones come first."""
-    if tuple(ngrams) == (1, 1):
-        return words
-    lengths = range(ngrams[0], ngrams[1] + 1)
-    return [" ".join(words[at : at + n]) for n in lengths for at in range(len(words) - n + 1)]
-
-
 def _number_of(bits, numbers):
     """Return a function that gives the feature of an n-gram; None for n-grams without a feature."""
     if bits is None:
@@ -451,20 +531,41 @@ def _number_of(bits, numbers):
     return functools.lru_cache(maxsize=1 << 20)(functools.partial(_hashed, bits=bits))  # nothing is kept after the call
 
 
-def _counts(words, ngrams, bits, numbers) -> sp.csr_array:
-    """Return how often each text has each feature, from the words of each text and the numbers of n-grams."""
-    indices, ends, number = array("i"), array("q", [0]), _number_of(bits, numbers)
-    for text in words:
-        grams = _grams(text, ngrams)
-        while grams:  # millions at once, also to free them, would keep other threads waiting
-            indices.extend([feature for feature in map(number, grams[-SLICE:]) if feature is not None])
-            del grams[-SLICE:]
-        ends.append(len(indices))
-    shape = len(ends) - 1, len(numbers) if bits is None else 1 << bits
-    indices, ends = np.array(indices, np.int32), np.array(ends, np.int64)
-    matrix = sp.csr_array((np.ones(indices.size), indices, ends), shape=shape)
-    matrix.sum_duplicates()
-    return matrix
+def _counts(words, cut, bits, numbers=None):
+    """Return how often each text has each term, from the words of each text, and the numbers of terms.
+
+    Where no ``numbers`` are given, all terms get one.
+    """
+    if cut.unit == cutting.LETTERS:  # of each word once
+        whole, vocabulary = _counted(words, None, None)
+        parts, numbers = _counted((cut.terms([word]) for word in vocabulary), bits, numbers)
+        matrix = sp.csr_array(whole @ parts)
+        matrix.sort_indices()
+        return matrix, numbers
+    return _counted(map(cut.terms, words), bits, numbers)
+
+
+def _counted(lists, bits, numbers):
+    """Return what :func:`_counts` does, of the terms of each text."""
+    grown = numbers is None
+    if grown:
+        numbers = defaultdict()
+        numbers.default_factory = numbers.__len__
+    number = numbers.__getitem__ if grown and bits is None else _number_of(bits, numbers)
+    parts, width, lists = [sp.csr_array((0, 1))], len(numbers) if bits is None else 1 << bits, iter(lists)
+    while block := list(islice(lists, BLOCK)):
+        indices, ends = array("i"), array("q", [0])
+        for terms in block:
+            for at in range(0, len(terms), SLICE):  # millions at once would keep other threads waiting
+                indices.extend([j for j in map(number, terms[at : at + SLICE]) if j is not None])
+            ends.append(len(indices))
+        indices, ends = np.array(indices, np.int32), np.array(ends, np.int64)
+        width = len(numbers) if bits is None else 1 << bits
+        parts.append(sp.csr_array((np.ones(indices.size), indices, ends), shape=(len(block), width)))
+        parts[-1].sum_duplicates()
+    for part in parts:
+        part.resize(part.shape[0], width)
+    return sp.csr_array(sp.vstack(parts, format="csr")), numbers
 
 
 def _hashed(gram, bits) -> int:
@@ -473,11 +574,15 @@ def _hashed(gram, bits) -> int:
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little") >> (64 - bits)
 
 
-def _check_features(vectorizer, names, idf):
+def _check_features(vectorizer, names, factors, cuts):
+    idf = np.concatenate(factors)
     if idf.dtype != np.float64 or idf.ndim != 1 or idf.size == 0 or not np.isfinite(idf).all() or (idf < 0).any():
         raise ValueError("its idf is no array of numbers")
+    sizes = [part.size for part in factors]
+    if len(cuts) != len(sizes):
+        raise ValueError("its features are not as many as it says")
     if vectorizer.hashing_bits is not None:
-        if idf.size != 1 << vectorizer.hashing_bits or names:
+        if set(sizes) != {1 << vectorizer.hashing_bits} or any(names):
             raise ValueError("its hashed features are not as many as it says")
-    elif len(names) != idf.size or len(set(names)) < len(names):
+    elif [*map(len, names)] != sizes or any(len(set(part)) < len(part) for part in names):
         raise ValueError("its features and its factors differ in number, or a feature occurs twice")

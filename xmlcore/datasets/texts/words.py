@@ -84,11 +84,15 @@ class WordFinder:
                 words += map("".join, found) if self._pattern.groups > 1 else found
         return words
 
-    def places(self, text: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    def places(self, text: str, cut=None) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """Return the words of a text, or the parts that ``cut`` names of each, and where they begin and end."""
         prepared = self._prepared(text)
         searched = map if isinstance(self._pattern, re.Pattern) else self._search
         (spans,) = searched(self._spans, [prepared])
         words = [prepared[start:end] for start, end in spans]
+        if cut is not None:
+            parts = [(name, start + a, start + b) for word, (start, _) in zip(words, spans) for name, a, b in cut(word)]
+            words, spans = [name for name, _, _ in parts], [part[1:] for part in parts]
         starts, ends = (np.array([span[i] for span in spans], np.int64) for i in (0, 1))
         if self._lowercase or self._strip is not None:
             origin = self._origin(text)

@@ -70,7 +70,7 @@ class VectorizerTrial(NamedTuple):
 
 def try_vectorizer(params: dict, texts: list) -> VectorizerTrial:
     """Return the result of a vectoriser on texts; raises as ``fit_transform`` does. Its pattern is the user's."""
-    vectorizer = TextVectorizer(**params | {"ngrams": tuple(params["ngrams"])})
+    vectorizer = TextVectorizer(**params)
     with warnings_of_data() as warned:
         X = vectorizer.fit_transform(texts)
     n_empty = int((X.indptr[1:] == X.indptr[:-1]).sum())

@@ -85,7 +85,7 @@ def data_code(fingerprint: str, files: dict, makers: Container[str] | None = Non
         return _reading_code(kind, params, changed, files), True
     before, known = data_code(inputs["dataset"], files, makers)
     if kind == "words":
-        return [*before, f"data = datasets.with_words(data, datasets.{vectorizer_of(params['vectorizer'])!r})"], known
+        return [*before, *_vectorizer_code(params), "data = datasets.with_words(data, vectorizer)"], known
     return [*before, *_split_code(params)], known
 
 
@@ -97,8 +97,13 @@ def _reading_code(kind, params, changed, files) -> list[str]:
     arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
     if kind == "read":
         return [f"data = datasets.read_dataset({', '.join(arguments)})"]
-    return [f"vectorizer = datasets.{vectorizer_of(params['vectorizer'])!r}",
-            f"data = datasets.read_text_dataset({', '.join(arguments)}, vectorizer=vectorizer)"]  # fmt: skip
+    arguments = ", ".join([*arguments, "vectorizer=vectorizer"])
+    return [*_vectorizer_code(params), f"data = datasets.read_text_dataset({arguments})"]
+
+
+def _vectorizer_code(params) -> list[str]:
+    made = f"datasets.{vectorizer_of(params['vectorizer'])!r}"
+    return ["from xmlcore.models import by_trials", "", f"vectorizer = by_trials({made})"]
 
 
 def made_by_task(fingerprint: str, makers: Container[str] | None = None) -> tuple[str, dict, dict] | None:
