@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import fields, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import comparisons, run_names
-from xmlcore import experiment, figures, metrics
+from xmlcore import experiment, figures, metrics, papers
 from xmlcore.experiment.catalog import MOST_SEEDS
 
 PAIRS = 3_000_000  # of a row and a label, in the sample that is compared at first
@@ -18,11 +18,6 @@ LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells li
 LISTED_LABELS = 200  # most lines of the table of agreement
 WARNINGS = 3  # most warnings shown at once
 SETS = {"methods": "Methods", "variants": "Variants of FALS", "networks": "Networks of FALS"}
-VARIANTS = (  # of figure 3 of the paper, which names neither the weight of L2 nor the share of dropout
-    {}, {"n_epochs": 20}, {"n_epochs": 50}, {"n_epochs": 100}, {"l2": 1e-4}, {"dropout": 0.5}, {"binary": True},
-    {"attribution": "integrated_gradients"}, {"attribution": "deeplift"}, {"attribution": "lrp"},
-)  # fmt: skip
-LAYERS = range(1, 6)  # of figure 9; one layer has no hidden units
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
 
@@ -133,11 +128,8 @@ def _options(view) -> dict:
 
 def _of_fals(view, of) -> dict:
     """Return the variants of FALS, or its networks, as :func:`_options` does."""
-    changes = VARIANTS
-    if of == "networks":
-        changes = [{"n_layers": n} | own for n in LAYERS for own in ({}, {"activation": "sigmoid"})[:n]]
-        changes += [{"n_hidden": size} for size in (view.data.n_features, view.data.n_labels)]
-    selections = [("FALS", experiment.selection_params("FALS", change)) for change in changes]
+    repeat = papers.fals.NETWORKS if of == "networks" else papers.fals.VARIANTS
+    selections = comparisons.of_fals(repeat, view.data)
     return {title: (one, True) for title, one in zip(experiment.comparison_titles(selections), selections)}
 
 
@@ -190,15 +182,9 @@ def _networks(view, comparison, selections, measure):
 
 
 def _significance(view, task, measure):
-    figure, p, n = comparisons.significance(task, measure)
-    if figure is None:
-        st.caption(
-            f"Significance over data sets needs these methods compared on {comparisons.LEAST_DATA_SETS} of them: "
-            f"{format.count(n, 'data set')} so far."
-        )
-        return
-    text = f"Wilcoxon’s signed-rank test of {measure} over {n} data sets; no line: p < 0.05."
-    charts.show_figure(figure, p, f"{view.files}-significance", text)
+    if (found := comparisons.significance(task, measure)) is not None:
+        text = f"Wilcoxon’s signed-rank test of {measure} over data sets of this workspace; no line: p < 0.05."
+        charts.show_figure(*found, f"{view.files}-significance", text)
 
 
 def best_here(lines, best) -> BestHere | None:

@@ -9,11 +9,6 @@ from pages.shared.figures import charts
 from xmlcore import papers
 from xmlcore.experiment import repeating
 
-ON_YOUR_DATA = (
-    "From results of this version on the data set in use; empty without any. The verdict is that of one result each: a "
-    "small difference may be chance."
-)
-
 
 def choose() -> list:
     """Return the claims of the paper that is chosen."""
@@ -48,7 +43,7 @@ def table(ready, claims: list):
         "where": tables.text("In the paper", 130),
         "says": tables.text("Claim", 400),
         "verdict": tables.text("Verdict", 120, "On data that were to be had. A ticked claim has the reason."),
-        "here": tables.text("On your data", 260, ON_YOUR_DATA),
+        "here": tables.text("On your data", 260, "One result each: small differences may be chance. Empty: none."),
         "published": tables.text("Published", 400),
     }
     key = f"papers.table.{claims[0].paper}"

@@ -1,15 +1,16 @@
 """Results that repeat a claim on the data set in use: their values, in a few words with a verdict, and as a figure."""
 
-import functools
 import math
+import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import cached, format, tasks
+from pages.shared import cached, format, tables, tasks
 from pages.shared.results import comparisons, results
-from xmlcore import experiment, figures, papers, robustness
+from xmlcore import figures, papers, robustness
 from xmlcore.experiment import repeating, side_by_side
 from xmlcore.experiment.engine.fitting import grown
 from xmlcore.explain import candidates
@@ -29,12 +30,14 @@ def summary(claim: papers.Claim, ready) -> str:
         return ""
     repeat = claim.repeat.on(ready.data)
     kept = tasks.kept(repeating.repetitions(repeat, ready.fingerprint))
-    facts = _facts(repeat, ready)
-    found = _VALUES[repeat.kind](kept, facts) if kept else {}
-    if not (lines := said(found, claim.shows or _ALWAYS.get(repeat.kind, ()))):
-        return ""
-    flat = {f"{name} of {title}" if title else name: value for title, of in found.items() for name, value in of.items()}
-    return f"{claim.verdict_on(facts | flat)}: {'; '.join(lines[:NAMED])}"
+    found, flat = {}, _facts(repeat, ready)
+    for title, result in kept.items():
+        found |= {title or method: values for method, values in _VALUES[repeat.kind](result, flat).items()}
+    lines = said(found, claim.shows or _ALWAYS.get(repeat.kind, ()))
+    flat |= {
+        f"{name} of {title}" if title else name: value for title, of in found.items() for name, value in of.items()
+    }
+    return f"{claim.verdict_on(flat)}: {'; '.join(lines[:NAMED])}" if lines else ""
 
 
 def said(found: dict, shows) -> list[str]:
@@ -65,66 +68,54 @@ def _facts(repeat, ready) -> dict[str, float]:
     return {"density": density, "log_M L": math.log(max(2, data.n_labels), arity), **sizes}
 
 
-def _trained(kept, _):
-    found = {}
-    for title, run in kept.items():
-        at_k = {name.replace("@k", f"@{k}"): value for name, k, value in run.measures.itertuples(index=False)}
-        known = at_k | run.times | {"depth": run.size.get("depth"), "memory": grown(run.memory)}
-        found[title] = {name: value for name, value in known.items() if value is not None}
-    return found
+def _trained(run, _):
+    at_k = {name.replace("@k", f"@{k}"): value for name, k, value in run.measures.itertuples(index=False)}
+    known = at_k | run.times | {"depth": run.size.get("depth"), "memory": grown(run.memory) or None}
+    return {"": {name: value for name, value in known.items() if value is not None}}
 
 
-def _robust(kept, _):
-    found = {}
-    for title, result in kept.items():
-        of = found[title] = {}
-        every = result.frame[result.frame["bucket"] == "all"].groupby(["measure", "k", "sigma"])["value"].mean()
-        for name, at in (("P@1", ("P@k", 1)), ("predict_s", ("predict_s", result.frame["k"].max()))):
-            mean = every.loc[at] if at in every.index else ()
-            if len(mean):
-                of |= {name: mean.iloc[0], f"{name} at σ = {mean.index[-1]:g}": mean.iloc[-1]}
-                of |= {f"{name} lost": 1 - mean.iloc[-1] / (mean.iloc[0] or math.nan)}
-    return found
+def _robust(result, _):
+    values, frame = {}, result.frame[result.frame["bucket"] == "all"]
+    for measure, k, name in (("P@k", 1, "P@1"), ("predict_s", frame["k"].max(), "predict_s")):
+        mean = frame[(frame["measure"] == measure) & (frame["k"] == k)].groupby("sigma")["value"].mean()
+        if len(mean):
+            values |= {name: mean.iloc[0], f"{name} at σ = {mean.index[-1]:g}": mean.iloc[-1]}
+            values[f"{name} lost"] = 1 - mean.iloc[-1] / (mean.iloc[0] or math.nan)
+    return {"": values}
 
 
-def _parts(kept, facts):
-    found = {}
-    for title, result in kept.items():
-        rows = result.measures.query("measure == 'P@k' and k == 1")
-        trees, nodes = (rows[rows["axis"] == axis].set_index(axis) for axis in ("n_trees", "max_nodes"))
-        value, of = trees["value"], nodes["value"]
-        found[title] = {f"P@1 at {format.count(n, 'tree')}": value[n] for n in (value.index[0], value.index[-1])}
-        if value.index[-1] > 10:
-            found[title]["gain after ten trees"] = value.iloc[-1] / value[value.index <= 10].iloc[-1] - 1
-        if len(of) > 1:
-            doublings = math.log(of.index[-1] / of.index[0], facts["arity"])
-            found[title]["levels of M times the nodes"] = np.ptp(nodes["depth"]) / doublings
-            found[title]["gain of nodes"] = of.iloc[-1] / of.iloc[0] - 1
-    return found
+def _parts(result, facts):
+    rows = result.measures.query("measure == 'P@k' and k == 1")
+    trees, nodes = (rows[rows["axis"] == axis].set_index(axis) for axis in ("n_trees", "max_nodes"))
+    value, of = trees["value"], nodes["value"]
+    values = {f"P@1 at {format.count(n, 'tree')}": value[n] for n in (value.index[0], value.index[-1])}
+    if value.index[-1] > 10:
+        values["gain after ten trees"] = value.iloc[-1] / value[value.index <= 10].iloc[-1] - 1
+    if len(of) > 1:
+        times = math.log(of.index[-1] / of.index[0], facts["arity"])
+        values["levels of M times the nodes"] = np.ptp(nodes["depth"]) / times
+        values["gain of nodes"] = of.iloc[-1] / of.iloc[0] - 1
+    return {"": values}
 
 
-def _compared(kept, facts):
-    frame, found = kept[""].frame, {}
+def _compared(comparison, facts):
+    frame, alike = comparison.frame, comparison.agreement
     of = frame[(frame["measure"] == FIRST) & frame["share"].isin((frame["share"].min(), 1.0))]
-    alike = kept[""].agreement
-    jaccard = {} if alike is None else alike.groupby("b")["jaccard"].mean()
-    for method, rows in of.groupby("method", sort=False):
-        name = method
-        for size in ("D", "C"):
-            name = name.replace(f"n_hidden {facts[size]}", f"n_hidden {size}")
-        found[name] = {FIRST: rows["value"].mean(), "select_s": rows["select_s"].mean()}
-        found[name] |= {"Jaccard": jaccard[method]} if method in jaccard else {}
-    return found
+    means = of.groupby("method", sort=False)[["value", "select_s"]].mean().rename(columns={"value": FIRST})
+    if alike is not None:
+        means["Jaccard"] = alike.groupby("b")["jaccard"].mean()
+    for size in ("D", "C"):
+        means.index = [re.sub(rf"n_hidden {facts[size]}\b", f"n_hidden {size}", name) for name in means.index]
+    return {method: values.dropna().to_dict() for method, values in means.iterrows()}
 
 
-def _sampled(kept, _):
-    (study,) = kept.values()
+def _sampled(study, _):
     axis, of = ("q", study.candidates.set_index("n_candidates")) if study.sweep.empty else ("κ", study.sweep)
     if axis == "κ":
         of = of[of["axis"] == "n_adversarial"].groupby("n_adversarial").mean(numeric_only=True)
-    ends = {at: of["accuracy"].loc[at] for at in (of.index[0], of.index[-1])}
-    named = dict(zip((f"least {axis}", f"most {axis}"), ends.values()))
-    return {"": {f"micro R@1 at {axis} = {at}": value for at, value in ends.items()} | named}
+    least, most = of["accuracy"].iloc[[0, -1]]
+    values = {f"micro R@1 at {axis} = {of.index[0]}": least, f"micro R@1 at {axis} = {of.index[-1]}": most}
+    return {"": values | {f"least {axis}": least, f"most {axis}": most}}
 
 
 _VALUES = {
@@ -133,8 +124,8 @@ _VALUES = {
     "prefixes": _parts,
     "compare_selections": _compared,
     "sampling": _sampled,
-    "description": lambda kept, _: {"": {noun: kept[""].summary[name] for name, noun in _SIZES.items()}},
-    "select": lambda kept, _: {"": {"select_s": kept[""].times["fit_s"]}},
+    "description": lambda result, _: {"": {noun: result.summary[name] for name, noun in _SIZES.items()}},
+    "select": lambda selection, _: {"": {"select_s": selection.times["fit_s"]}},
 }
 
 
@@ -163,18 +154,13 @@ def _of_selections(draw, _, ready, found):
 
 
 def _networks(claim, ready, found):
-    selections = filter(None, claim.repeat.on(ready.data).params["selections"])
-    full = [(method, experiment.selection_params(method, own)) for method, own in selections]
-    frame = comparisons.networks(found[""], full, ready.data)
+    frame = comparisons.networks(found[""], comparisons.of_fals(claim.repeat, ready.data), ready.data)
     return figures.networks_compared(frame, FIRST), frame
 
 
 def _significance(claim, ready, _):
     (task,) = repeating.repetitions(claim.repeat.on(ready.data), ready.fingerprint).values()
-    drawn, p, n = comparisons.significance(task, FIRST)
-    if drawn is None:
-        st.caption(f"The figure needs this comparison on {comparisons.LEAST_DATA_SETS} data sets: {n} so far.")
-    return drawn and (drawn, p)
+    return comparisons.significance(task, FIRST)
 
 
 def _gradients(_, ready, found):
@@ -185,24 +171,29 @@ def _gradients(_, ready, found):
     return figures.positive_gradients(frame), frame
 
 
-def _bound(_, ready, found):
-    rows = np.bincount(ready.data.Y_train.indices, minlength=ready.data.n_labels)
-    kappas = np.unique(np.geomspace(1, max(1, np.count_nonzero(rows) - 1), 12).astype(int))
-    frame = candidates.bound_terms(rows, kappas, (1, 2, 5))
-    return figures.bound_terms(frame), frame
+def _bound(_, ready, __) -> None:
+    """Show the terms of the bound with the paper's κ and examples per class, which no figure has."""
+    asked, sizes = papers.double_sampling.SWEEP.params, np.bincount(ready.data.Y_train.indices)
+    frame = candidates.bound_terms(sizes, asked["n_adversarial"], asked["examples_per_class"])
+    st.caption("Terms that the bound adds to the risk over the sample, beside the complexity, with δ = 5\u00a0%:")
+    names = dict(zip(frame, ("κ", "π", "Stated", "α", "β", "By pairs", "By classes")))
+    columns = {name: st.column_config.Column(title) for name, title in names.items()}
+    tables.show(frame.round(3), "papers.bound", columns, first=tuple(frame), most=340)
 
 
-def _trees(draw, claim, ready, found):
+def _model(claim, ready):
     (task, *_) = repeating.trainings(claim.repeat.on(ready.data), ready.fingerprint).values()
-    return draw(cached.model(task.key), claim, ready)
+    return cached.model(task.key)
 
 
-def _depths(model, _, ready):
+def _depths(claim, ready, _):
+    model = _model(claim, ready)
     frame = frames.depth_frame(model.trees_)
-    return figures.leaf_depths(frame, ready.data.n_labels, model.trees_[0].children.shape[1]), frame
+    return figures.leaf_depths(frame, ready.data.n_labels, model.arity), frame
 
 
-def _depths_over(model, claim, ready):
+def _depths_over(claim, ready, _):
+    model = _model(claim, ready)
     columns = {"dataset": "name", "labels": "n_labels", "depth, deepest tree": "depth", "arity": "arity"}
     printed = claim.values().rename(columns=columns).dropna(subset="depth").assign(group="published")
     own = {"name": ready.name, "n_labels": ready.data.n_labels, "depth": model.size()["depth"], "arity": model.arity}
@@ -210,7 +201,8 @@ def _depths_over(model, claim, ready):
     return figures.depths_over_labels(frame), frame
 
 
-def _objective(draw, make, model, *_):
+def _objective(draw, make, claim, ready, _):
+    model = _model(claim, ready)
     frame = make(model.trees_, (model.integrity_weight, model.multiway_weight))
     return draw(frame), frame
 
@@ -222,27 +214,22 @@ def _one(draw, name, _, ready, found):
 
 
 _FIGURES = {
-    ("robustness", "robustness_curves"): functools.partial(_noise, figures.robustness_curves),
-    ("robustness", "prediction_times"): functools.partial(_noise, figures.prediction_times),
+    ("robustness", "robustness_curves"): partial(_noise, figures.robustness_curves),
+    ("robustness", "prediction_times"): partial(_noise, figures.prediction_times),
     ("train", "measures_compared"): _measures,
     ("train", "bound_terms"): _bound,
-    ("train", "leaf_depths"): functools.partial(_trees, _depths),
-    ("train", "depths_over_labels"): functools.partial(_trees, _depths_over),
-    **{
-        ("train", draw.__name__): functools.partial(_trees, functools.partial(_objective, draw, make))
-        for draw, make in (
-            (figures.objective_by_depth, frames.objective_by_depth),
-            (figures.objective_at_depths, frames.training_by_depth),
-            (figures.lemma_bounds, frames.lemmas_frame),
-        )
-    },
-    ("prefixes", "measures_of_prefixes"): functools.partial(_one, figures.measures_of_prefixes, "measures"),
-    ("sampling", "sampling_sweep"): functools.partial(_one, figures.sampling_sweep, "sweep"),
-    ("sampling", "candidate_curves"): functools.partial(_one, figures.candidate_curves, "candidates"),
+    ("train", "leaf_depths"): _depths,
+    ("train", "depths_over_labels"): _depths_over,
+    ("train", "objective_by_depth"): partial(_objective, figures.objective_by_depth, frames.objective_by_depth),
+    ("train", "objective_at_depths"): partial(_objective, figures.objective_at_depths, frames.training_by_depth),
+    ("train", "lemma_bounds"): partial(_objective, figures.lemma_bounds, frames.lemmas_frame),
+    ("prefixes", "measures_of_prefixes"): partial(_one, figures.measures_of_prefixes, "measures"),
+    ("sampling", "sampling_sweep"): partial(_one, figures.sampling_sweep, "sweep"),
+    ("sampling", "candidate_curves"): partial(_one, figures.candidate_curves, "candidates"),
     ("select", "positive_gradients"): _gradients,
     ("compare_selections", "networks_compared"): _networks,
     ("compare_selections", "significance_diagram"): _significance,
-    ("compare_selections", "patterns_compared"): functools.partial(_of_selections, figures.patterns_compared),
-    ("compare_selections", "score_against_share"): functools.partial(_of_selections, figures.score_against_share),
-    ("compare_selections", "selections_agree"): functools.partial(_one, figures.selections_agree, "agreement"),
+    ("compare_selections", "patterns_compared"): partial(_of_selections, figures.patterns_compared),
+    ("compare_selections", "score_against_share"): partial(_of_selections, figures.score_against_share),
+    ("compare_selections", "selections_agree"): partial(_one, figures.selections_agree, "agreement"),
 }

@@ -177,14 +177,3 @@ def test_contributions_of_candidates_add_up_to_the_last_column():
     assert figure.layout.coloraxis.cmax == -figure.layout.coloraxis.cmin == np.abs(heat.z[:, :-1]).max()
     assert set(figures.candidate_features(contributions(1).assign(contribution=0.0)).data[0].text[0]) == {"0.0"}
     assert figures.candidate_features(contributions().iloc[:0]).layout.meta["shown"] == 0
-
-
-def test_terms_of_the_bound_are_lines_by_statement_and_examples():
-    terms = {"alpha": 2.0, "beta": 9.0, "pairs": [2.0, 1.0, 20.0, 10.0], "classes": 0.5}
-    lines = {"stated": ["as printed", "as printed", "as proved", "as proved"], "n_adversarial": [1, 4] * 2}
-    figure = figures.bound_terms(pd.DataFrame(lines | {"examples_per_class": 2.0} | terms))
-    assert {line.name: [*line.y] for line in figure.data} == {
-        "π = 2, as printed": [2.5, 1.5],
-        "π = 2, as proved": [20.5, 10.5],
-    }
-    assert len({line.line.dash for line in figure.data}) == 2 and figure.layout.shapes[0].y0 == 1

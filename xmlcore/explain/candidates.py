@@ -25,10 +25,9 @@ def class_sizes(model, dataset: "Dataset") -> "DataFrame":
 
 
 def bound_terms(class_sizes, n_adversarial, examples_per_class, delta: float = 0.05) -> "DataFrame":
-    """Return the terms that theorem 2 of the paper adds to the risk over the sample, but for the complexity.
+    """Return what theorem 2 of the paper adds to the risk over the sample, but for the complexity, as two terms.
 
-    ``pairs`` falls with κ and the sample, ``classes`` is about the classes' shares. The proof of lemma 4 needs
-    √(2αβ ...) in the place of √(2α/β ...), and the share of a class in the sample, 1/K, in that of π.
+    As proved, lemma 4 has √(2αβ ...) in the place of √(2α/β ...), and a class's share 1/K of the sample in that of π.
     """
     n = np.asarray(class_sizes, np.float64)
     n_classes, rows, most = np.count_nonzero(n), n.sum(), n.max(initial=0)
@@ -38,8 +37,8 @@ def bound_terms(class_sizes, n_adversarial, examples_per_class, delta: float = 0
         for stated, alpha, beta, factor in (printed, ("as proved", n_classes * most / rows, n_classes, n_classes)):
             classes = math.sqrt(2 * alpha * factor * log_classes) + 7 * beta * log_classes / 3
             pairs = alpha * math.sqrt((n_classes - 1) * math.log(2 / delta) / (2 * n_classes * each * kappa))
-            lines.append((stated, kappa, each, alpha, beta, pairs, classes))
-    columns = ["stated", "n_adversarial", "examples_per_class", "alpha", "beta", "pairs", "classes"]
+            lines.append((kappa, each, stated, alpha, beta, pairs, classes))
+    columns = ["n_adversarial", "examples_per_class", "stated", "alpha", "beta", "pairs", "classes"]
     return pd.DataFrame(lines, columns=columns)
 
 

@@ -72,13 +72,13 @@ from xmlcore.figures._methods import (
 )
 from xmlcore.figures._names import cut_apart, short
 from xmlcore.figures._runs import run_marks
-from xmlcore.figures._sampling import bound_terms, candidate_curves, sampled_classes, sampling_sweep
+from xmlcore.figures._sampling import candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._settings import parameters_compared, sweep_values, trials
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, PALETTE, PART_COLORS, template
 from xmlcore.figures._trees import label_tree, tree
 
 __all__ = [
-    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve", "bound_terms",
+    "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
     "deletion_curves", "depths_over_labels", "differences", "feature_bars", "feature_weights", "features_per_row",

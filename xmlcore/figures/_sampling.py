@@ -65,30 +65,6 @@ def sampled_classes(frame: pd.DataFrame) -> Figure:
     return figure.checked(log_axis(1, n), log_axis(least, max(before.max(), high.max()), whole=False))
 
 
-def bound_terms(frame: pd.DataFrame) -> Figure:
-    """Draw what a bound of the risk adds to it against κ: a line for each number of examples, and for each statement.
-
-    {Parameters: frame}
-        Columns ``stated`` (such as "as printed"), ``n_adversarial``, ``examples_per_class``, ``alpha``, ``beta``,
-        ``pairs``, ``classes`` (the terms). :func:`xmlcore.explain.candidates.bound_terms` gives it.
-    {figure}
-    """
-    columns = ["stated", "n_adversarial", "examples_per_class", "alpha", "beta", "pairs", "classes"]
-    need_columns(frame, columns, "bound_terms")
-    figure, dashes = Drawing("Terms of the bound over κ", frame), dict(zip(frame["stated"].unique(), ("solid", "dash")))
-    colors = dict(zip(frame["examples_per_class"].unique(), ink.PALETTE))
-    for (stated, each), own in frame.groupby(["stated", "examples_per_class"], sort=False):
-        name = f"π = {each:g}, {stated}"
-        parts = "%{customdata[2]:.3~g} by pairs, %{customdata[3]:.3~g} by classes"
-        look = {"dash": dashes.get(stated), "size": 6, "customdata": own[columns[3:]].to_numpy()}
-        added, color = own["pairs"] + own["classes"], colors.get(each, ink.GREY)
-        hover = f"<b>κ = %{{x:,}}</b>, {name}: %{{y:.3~g}}<br>{parts}"
-        figure.line(own["n_adversarial"], added, name, color, hover, **look)
-    figure.rule(1, level=True)
-    x = {"title_text": f"{SIGNS['n_adversarial']} (log)", "type": "log"}
-    return figure.checked(x, {"title_text": "Added to the risk (log)", "type": "log"}, showlegend=True)
-
-
 def candidate_curves(frame: pd.DataFrame, own: int | None = None) -> Figure:
     """Draw candidate recall, micro R@1, F1 of means and time against the number q of candidates.
 

@@ -30,16 +30,7 @@ class Repeat:
     presets: dict[str, str] = field(default_factory=dict)  # in the place of "paper", by published data set
 
     def on(self, dataset: Dataset) -> "Repeat":
-        """Return it for a data set: with its preset, and its numbers of features and labels for "D" and "C".
-
-        Parameters
-        ----------
-        dataset : Dataset
-
-        Returns
-        -------
-        Repeat
-        """
+        """Return it for a data set: with its preset, and its numbers of features and labels for "D" and "C"."""
         name, sizes = getattr(dataset.published, "name", ""), {"D": dataset.n_features, "C": dataset.n_labels}
         presets, params = {"paper": self.presets.get(name, "paper")}, dict(self.params)
         if "selections" in params:
@@ -60,8 +51,7 @@ class AtMost(NamedTuple):
     plus: float = 0.0
 
     def holds(self, values: dict[str, float]) -> bool:
-        smaller, larger = (values[of] if isinstance(of, str) else of for of in self[:2])
-        return smaller <= self.times * larger + self.plus
+        return values.get(self.smaller, self.smaller) <= self.times * values.get(self.larger, self.larger) + self.plus
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ class Claim:
     reason: str  # with what was measured here
     evidence: str  # place in the project, such as "docs/methods/ldsm.md#measured"
     repeat: Repeat | None = None
-    figure: str = ""  # a function of :mod:`xmlcore.figures`
+    figure: str = ""  # a function of :mod:`xmlcore.figures`, or the table "bound_terms"
     page: str = ""  # the page of the dashboard on which it stands
     table: str = ""  # a file of ``values/`` with all published values
     shows: tuple[str, ...] = ()  # measures, times, "depth" and "memory" of results that the claim is about
@@ -92,31 +82,14 @@ class Claim:
         return f"{noun}s {', '.join(numbers[:-1])} and {numbers[-1]}"
 
     def verdict_on(self, values: dict[str, float]) -> str:
-        """Return whether it holds for values that were measured; :data:`OTHER` if they do not decide it.
-
-        Parameters
-        ----------
-        values : dict
-            By name, such as "P@1 of LdSM".
-
-        Returns
-        -------
-        str
-        """
-        try:
-            if self.decided and all(one.holds(values) for one in self.only):
-                return HOLDS if all([one.holds(values) for one in self.decided]) else FAILS
-        except KeyError:  # a method was not measured
-            pass
-        return OTHER
+        """Return whether it holds for values by name, such as "P@1 of LdSM"; :data:`OTHER` if they do not decide it."""
+        names = {of for one in (*self.decided, *self.only) for of in one[:2] if isinstance(of, str)}
+        if not self.decided or names - {*values} or not all(one.holds(values) for one in self.only):
+            return OTHER
+        return HOLDS if all(one.holds(values) for one in self.decided) else FAILS
 
     def values(self) -> "DataFrame | None":
-        """Return all published values, as printed, or None if the paper prints none.
-
-        Returns
-        -------
-        DataFrame or None
-        """
+        """Return all published values, as printed, or None if the paper prints none."""
         return pd.read_csv(VALUES / f"{self.table}.csv") if self.table else None
 
 
@@ -125,6 +98,6 @@ class Paper:
     """A paper whose tables and figures are listed."""
 
     title: str  # as pages call it
-    citation: str
     tables: int  # number of them, the supplement included
     figures: int
+    citation: str

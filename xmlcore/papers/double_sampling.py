@@ -2,13 +2,8 @@
 
 from xmlcore.papers.claim import FAILS, HOLDS, LOST, OTHER, AtMost, Claim, Paper, Repeat
 
-PAPER = Paper(
-    "Double sampling",
-    "Joshi, Amini, Partalas, Iutzeler and Maximov, Aggressive sampling for multi-class to binary reduction with "
-    "applications to text classification, NIPS 2017",
-    tables=4,
-    figures=3,
-)
+PAPER = Paper("Double sampling", 4, 3, "Joshi, Amini, Partalas, Iutzeler and Maximov, Aggressive sampling for "
+              "multi-class to binary reduction with applications to text classification, NIPS 2017")  # fmt: skip
 _ID = "double_sampling"
 _WRONG = "docs/methods/double_sampling.md#where-the-paper-is-wrong"
 _DOC, _MEASURED = "docs/methods/double_sampling.md", "benchmarks/results/double_sampling.md"

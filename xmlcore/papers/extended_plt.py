@@ -2,13 +2,8 @@
 
 from xmlcore.papers.claim import FAILS, HOLDS, OTHER, AtMost, Claim, Paper, Repeat
 
-PAPER = Paper(
-    "ExtendedPLT",
-    "Date and Mehar, Adversarial robustness and explainability in extreme multi-label classification with extended "
-    "probabilistic label trees, 2025",
-    tables=5,
-    figures=6,
-)
+PAPER = Paper("ExtendedPLT", 5, 6, "Date and Mehar, Adversarial robustness and explainability in extreme multi-label "
+              "classification with extended probabilistic label trees, 2025")  # fmt: skip
 _ID = "extended_plt"
 _RESULTS, _NOISE = "docs/methods/robustness.md#results", "benchmarks/results/robustness.md#noise-the-papers-model"
 CLEAN, NOISY = "trained on clean rows", "trained on noisy copies, too"

@@ -1,8 +1,9 @@
 """What several comparisons of selections say together: a test over data sets, and lines over networks of FALS."""
 
 import pandas as pd
+import streamlit as st
 
-from pages.shared import cached, tasks
+from pages.shared import cached, format, tasks
 from xmlcore import experiment, figures
 from xmlcore.selection import significance_graph, wilcoxon
 
@@ -10,17 +11,24 @@ LEAST_DATA_SETS = 5  # for Wilcoxon's test, which with fewer finds nothing
 
 
 def significance(task, measure: str):
-    """Return a figure of the methods that a test over the data sets of this workspace does not tell apart, and p.
-
-    Also the number of data sets with such a comparison; figure and p are None while they are too few.
-    """
+    """Return a figure of what a test over data sets of this workspace does not tell apart, and p; or say what lacks."""
     made = {one.inputs["dataset"]: one.key for one in tasks.made_alike(task, "n_rows", "seeds", elsewhere=True)}
     if len(made) < LEAST_DATA_SETS:
-        return None, None, len(made)
+        st.caption(
+            f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: "
+            f"{format.count(len(made), 'data set')} so far."
+        )
+        return None
     frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
     every = pd.concat(frames).query("measure == @measure")
     p = wilcoxon(every.pivot_table(index="dataset", columns="method", values="value", sort=False))
-    return figures.significance_diagram(*significance_graph(p)), p.reset_index(), len(made)
+    return figures.significance_diagram(*significance_graph(p)), p.reset_index()
+
+
+def of_fals(repeat, data) -> list:
+    """Return the selections that a claim of the paper compares, with all their parameters, without all features."""
+    given = filter(None, repeat.on(data).params["selections"])
+    return [(method, experiment.selection_params(method, own)) for method, own in given]
 
 
 def networks(comparison, selections, data) -> pd.DataFrame:
