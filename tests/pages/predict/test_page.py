@@ -378,7 +378,7 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
     assert f"(from a file)** {NOTHING_YET}" in page.text()
     x = np.zeros((1, 24), np.float32)
     x[0, 4] = 1.0
-    frame = add_feature(page, "features", 4).frame("rank", "name", "score")
+    frame = add_feature(page, 4).frame("rank", "name", "score")
     assert frame["label"].tolist() == model.predict_topk(x, 5).labels[0].tolist()
     assert frame["name"].iloc[0].startswith("→ topic *")
 
