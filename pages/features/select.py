@@ -31,7 +31,7 @@ class Selections(door.Runs):
         chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {ready.fingerprint}")
         named = [record for record in ready.records if record["key"] == chosen]
         ready.record = (named or ready.records)[0]
-        ready.run = results.selection(ready.record)
+        ready.run = results.read(cached.selection, ready.record)
         return ready.run is not None
 
     def choose(self, ready, label, width) -> None:

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, first_results, format, jobs, settings, tables
+from pages.shared import addresses, cached, first_results, format, jobs, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, results, run_changes, run_names
 from pages.train import labels
@@ -107,7 +107,7 @@ def table(runs) -> pd.DataFrame:
     """Return a line per run that can be read and was trained: its name, model, P@1 in percent, times of training."""
     titles, lines = run_names.names(runs), []
     for record in runs:
-        listed = results.measures(record)
+        listed = results.read(cached.measures, record)
         if listed is not None:
             (measures, times), key = listed, record["key"]
             line = {"key": key, "run": titles[key], COST: times.get("fit_s"), WORK: times.get("fit_cpu_s")}

@@ -107,14 +107,6 @@ def run_and_model(record: dict):
     return read(lambda key: (cached.run(key), cached.model(key)), record)
 
 
-def selection(record: dict):
-    return read(cached.selection, record)
-
-
-def measures(record: dict):
-    return read(cached.measures, record)
-
-
 def read(reading, record: dict):
     """Return ``reading(key)`` for the key of a record; None, with a message on the page, if it cannot be read."""
     try:
