@@ -26,6 +26,7 @@ IGNORED = {
     "EX01",  # no example: docs/methods has them
     "PR07",  # a parameter without a description: X and Y mean the same everywhere, their shapes are stated
     "PR08",  # a description may start with the name of a parameter or a unit
+    "RT01",  # no return value: where there is no more to say than its type, that stands in the signature
     "RT03",  # a return value without a description: the summary says what is returned
     "RT04",  # the same as PR08, for return values
 }

@@ -289,10 +289,6 @@ def resplit(
         Added to the notes: how the rows were chosen. Notes on the split before are kept.
     name : str, optional
         By default that of ``dataset``.
-
-    Returns
-    -------
-    Dataset
     """
     check_dataset(dataset)
     parts = check_split(train_rows, test_rows, dataset.n_train + dataset.n_test)
@@ -366,10 +362,6 @@ def without_leaks(dataset: Dataset, name: str | None = None) -> Dataset:
     dataset : Dataset
     name : str, optional
         By default that of ``dataset``.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

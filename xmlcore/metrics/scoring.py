@@ -56,10 +56,6 @@ def value(
         A measure and its k, such as "P@3", as for :func:`scorer`.
     {inv_ps, labels, n_labels}
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from xmlcore import metrics

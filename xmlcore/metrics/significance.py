@@ -70,10 +70,6 @@ def paired_bootstrap(
 
     {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling}
 
-    Returns
-    -------
-    Difference
-
     Examples
     --------
     >>> from xmlcore import metrics
@@ -105,10 +101,6 @@ def paired_permutation(
     """Return the difference of two models in a measure, with the p-value of a permutation test over rows.
 
     {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling}
-
-    Returns
-    -------
-    Difference
 
     Examples
     --------

@@ -66,10 +66,6 @@ class Served:
         titles : dict, optional
             See :class:`Served`.
 
-        Returns
-        -------
-        Served
-
         Raises
         ------
         FileNotFoundError, ModelFormatError

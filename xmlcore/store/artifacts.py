@@ -132,10 +132,6 @@ def damaged(kind: str, key: str) -> bool:
     Parameters
     ----------
     kind, key : str
-
-    Returns
-    -------
-    bool
     """
     return (folder(kind, key) / DAMAGED).is_file()
 

@@ -35,10 +35,6 @@ def delete(kind: str, key: str) -> bool:
     Parameters
     ----------
     kind, key : str
-
-    Returns
-    -------
-    bool
     """
     there = remove(folder(kind, key))
     _forget_pins(kind, key)

@@ -76,10 +76,6 @@ def read_new_rows(
         Name of the source in errors; by default its file name.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
-    Returns
-    -------
-    NewRows
-
     Raises
     ------
     DatasetFormatError

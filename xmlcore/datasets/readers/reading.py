@@ -205,10 +205,6 @@ def read_dataset(
         The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts``, ``leave_out`` and
         ``max_columns`` of :func:`read_matrix`, for both files.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     DatasetFormatError

@@ -27,12 +27,7 @@ _ENTRIES = {
 
 
 def catalog() -> list[CatalogEntry]:
-    """Return the data sets that :func:`load` knows.
-
-    Returns
-    -------
-    list of CatalogEntry
-    """
+    """Return the data sets that :func:`load` knows."""
     return [entry for entry, _ in _ENTRIES.values()]
 
 
@@ -45,10 +40,6 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
         A name of :func:`catalog`.
     progress : Progress, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

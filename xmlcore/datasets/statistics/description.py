@@ -225,10 +225,6 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     ----------
     dataset : Dataset
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Returns
-    -------
-    Examination
     """
     check_dataset(dataset)
     progress = to_progress(progress)

@@ -105,10 +105,6 @@ def select(
     params : dict, optional
         Parameters that differ from the defaults.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Returns
-    -------
-    Selection
     """
     progress = to_progress(progress)
     return select_and_fit(dataset, method, selection_params(method, params), progress)[0]

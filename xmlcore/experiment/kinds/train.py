@@ -202,10 +202,6 @@ def run(
     k : int
         Measures are taken at 1 to k.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Returns
-    -------
-    Run
     """
     progress = to_progress(progress)
     return run_and_model(dataset, model, full_params(model, params), check_count(k, "k"), progress)[0]
