@@ -132,7 +132,7 @@ class Rule:
         labels, exclude : list of labels, or bool array of shape (L,), optional
             The labels that can be predicted, by default all, and those that cannot: ids or names.
         aliases : dict of str to label, optional
-            Further names of labels. The model takes them wherever it takes names, once the rule is kept.
+            Further names, which the model takes wherever it takes names once the rule is kept.
         names : sequence, optional
             Names of the labels; by default those with which the model was fitted.
 

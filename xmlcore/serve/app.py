@@ -241,7 +241,8 @@ class _Service:
         model = served.packed.model
         if decided:
             return decided_ranking(model, rows, k, served.lately, allowed)
-        return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress, labels=allowed)
+        among = {} if allowed is None else {"labels": allowed}
+        return model.predict_topk(rows, k=min(k, served.packed.n_labels), progress=progress, **among)
 
 
 def _written(served, labels, scores, more, progress) -> list[bytes]:

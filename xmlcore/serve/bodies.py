@@ -135,11 +135,7 @@ def asked(given: dict, served, limits):
     _must_be("a number from 0 to 1", "threshold", threshold, _is_number(threshold) and 0 <= threshold <= 1)
     if decided and "threshold" in given:
         raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
-    for name in LABELS:
-        value = given.get(name)
-        are_labels = isinstance(value, list) and value and all(type(item) in (str, int) for item in value)
-        _must_be("a list of names and ids of labels", name, value, value is None or are_labels)
-    said = allowed(served, *map(given.get, LABELS))
+    said = allowed(served, *(_labels(given, field) for field in LABELS))
     if not name.startswith("text"):
         ignore = unknown == "ignore"
         X, strange = _rows(values, name, served, ignore)
@@ -148,6 +144,13 @@ def asked(given: dict, served, limits):
         if not isinstance(text, str):
             raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
     return values, k, threshold, None, decided, said
+
+
+def _labels(given, field):
+    value = given.get(field)
+    are_labels = isinstance(value, list) and value and all(type(item) in (str, int) for item in value)
+    _must_be("a list of names and ids of labels", field, value, value is None or are_labels)
+    return value
 
 
 def allowed(served, labels=None, exclude=None) -> np.ndarray | None:
