@@ -3,7 +3,14 @@
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.metrics import Hierarchy
+
 N_LABELS = 12
+NAMES = [f"label {j}" for j in range(N_LABELS)]
+# Label 1 is above label 0, label 2 is in two groups, and a root is above all.
+PARENTS = {"label 0": "label 1", "label 1": "a", "label 2": ["b", "a"], "label 3": "c", "c": "b", "a": "root"}
+PARENTS |= {name: "root" for name in ("b", *NAMES[4:])}
+HIERARCHY = Hierarchy(PARENTS, NAMES)
 
 
 def case(seed=0, n=60, n_labels=N_LABELS, k=6):

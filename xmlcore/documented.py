@@ -31,6 +31,10 @@ k : int
 inv_ps : array_like of float, shape (L,)
     Weight of each label, for the propensity-scored measures; positive and finite, such as
     :func:`xmlcore.metrics.inverse_propensity` of the training labels.""",
+    "hierarchy": """\
+hierarchy : Hierarchy
+    What is above each label, for hierarchical measures: ``metrics.Hierarchy({"violin": "instrument"}, names)``, or
+    the attribute of a data set.""",
     "labels": """\
 labels : ndarray of bool, shape (L,), optional
     Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.""",

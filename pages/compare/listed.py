@@ -25,6 +25,7 @@ MEASURES = (
     "PSP@5",
     "R@5",
     "F1 of means@1",
+    "hierarchical F1@5",
 )  # by which results are ordered
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
 TIMES = "Both training times"  # of the processor and by the clock
@@ -153,7 +154,12 @@ def measures(frame) -> list[str]:
     """Return the :data:`MEASURES` whose k is at most the number of labels of one of the data sets."""
     n_labels = {entry["key"]: entry["n_labels"] for entry in store.entries("datasets")}
     most = max((n_labels.get(key, results.K) for key in {*frame["fingerprint"]}), default=results.K)
-    return results.measurable(MEASURES, most)
+    return results.measurable(taken(frame, MEASURES), most)
+
+
+def taken(frame, columns) -> tuple[str, ...]:
+    """Return the columns without hierarchical measures that were taken of no result."""
+    return tuple(name for name in columns if "hierarchical" not in name or frame[name].notna().any())
 
 
 def choose(frame) -> Listing:
@@ -176,22 +182,22 @@ def choose(frame) -> Listing:
             if len(offered) > (of != "tag"):
                 picked[of] = fields.choice(title, {ANY: f"All {title.lower()}s"} | offered, f"compare.{of}")
         archived = bool(frame["archived"].any()) and fields.switch("Archived, too", "compare.archived", False)
-        columns, used = _choose_columns(), workspace.get("dataset") or ""
+        columns, used = _choose_columns(taken(frame, COLUMNS)), workspace.get("dataset") or ""
     return Listing(measure, lines, text=text.strip(), archived=archived, more=columns, used=used, **picked)
 
 
-def _choose_columns() -> tuple[str, ...]:
+def _choose_columns(offered) -> tuple[str, ...]:
     chosen = fields.several(
         "More columns",
-        COLUMNS,
+        offered,
         "compare.more",
         [],
         placeholder="none",
         help="Further measures are lines of the measures side by side, too.  \n"
-        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in further_names(COLUMNS))
+        + "  \n".join(f"**{name}**: {metrics.MEASURES[name].explained}." for name in further_names(offered))
         + f"  \n**{', '.join(experiment.DECIDED)}**: {OF_DECISION}",
     )
-    return tuple(column for column in COLUMNS if column in chosen)
+    return tuple(column for column in offered if column in chosen)
 
 
 def further_measures(columns) -> list[str]:

@@ -205,7 +205,7 @@ def _standard_error(key: str, name: str, of: str) -> float:
 
 
 def _few_entries(chosen, rule, prediction) -> None:
-    """Show a few labels and groups of the label tree in place of a large set of the row in view."""
+    """Show a few labels and groups in place of a large set of the row in view: of a hierarchy, or the label tree."""
     if prediction is None or prediction.problem:
         return
     rule = replace(rule, model=chosen.model)
@@ -213,7 +213,8 @@ def _few_entries(chosen, rule, prediction) -> None:
     if n <= FEW:
         return
     try:
-        (entries,) = decisions.back_off(rule, prediction.x, FEW, names=names)
+        taxonomy = None if chosen.data is None else chosen.data.hierarchy
+        (entries,) = decisions.back_off(rule, prediction.x, FEW, taxonomy=taxonomy, names=names)
     except ValueError:  # the model has no tree with groups
         return
     listed = format.listed([format.plain(entry.name) for entry in entries])

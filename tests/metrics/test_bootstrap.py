@@ -8,19 +8,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from ranking_examples import N_LABELS, case, matrices
+from ranking_examples import HIERARCHY, N_LABELS, NAMES, PARENTS, case, matrices
 from scipy import stats
 
 from xmlcore import Ranking, metrics
 from xmlcore.metrics import _row_counts
 from xmlcore.metrics._row_counts import RowCounts, check_item
 
+TREE = NAMES, PARENTS
+
 
 @pytest.mark.parametrize("name", metrics.MEASURES)
 def test_the_value_is_the_measure(name):
     true, ranking, weights = case()
-    frame = metrics.intervals(*matrices(true, ranking), 6, measures=[name], inv_ps=weights, n_resamples=5)
-    expected = [naive.measures.measure(name, true, ranking, k, N_LABELS, weights) for k in range(1, 7)]
+    of = {"measures": [name], "inv_ps": weights, "hierarchy": HIERARCHY}
+    frame = metrics.intervals(*matrices(true, ranking), 6, n_resamples=5, **of)
+    others = N_LABELS, weights, None, TREE
+    expected = [naive.measures.measure(name, true, ranking, k, *others) for k in range(1, 7)]
     np.testing.assert_allclose(frame["value"], expected, rtol=1e-12)
     assert frame["k"].tolist() == [1, 2, 3, 4, 5, 6] and set(frame["measure"]) == {name}
 
@@ -28,15 +32,16 @@ def test_the_value_is_the_measure(name):
 @pytest.mark.parametrize("name", metrics.MEASURES)
 def test_a_resample_is_measured_as_its_rows_would_be(name):
     true, ranking, weights = case(seed=1, n=30)
-    items = [check_item(name, k, weights) for k in (1, 4)]
-    statistics = _row_counts.Statistics(RowCounts(*matrices(true, ranking), 4, weights), items)
+    items = [check_item(name, k, weights, hierarchy=HIERARCHY) for k in (1, 4)]
+    counts = RowCounts(*matrices(true, ranking), 4, weights, hierarchy=HIERARCHY)
+    statistics = _row_counts.Statistics(counts, items)
     times = np.random.default_rng(2).multinomial(30, np.full(30, 1 / 30), size=7)
     found = statistics.values(statistics.sums(times.astype(float)))
     for line, counts in zip(found, times):
         rows = np.repeat(np.arange(30), counts)
         again = [true[i] for i in rows], [ranking[i] for i in rows]
         np.testing.assert_allclose(
-            line, [naive.measures.measure(name, *again, k, N_LABELS, weights) for k in (1, 4)], rtol=1e-12
+            line, [naive.measures.measure(name, *again, k, N_LABELS, weights, None, TREE) for k in (1, 4)], rtol=1e-12
         )
 
 

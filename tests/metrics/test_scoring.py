@@ -25,13 +25,16 @@ def test_a_scorer_is_the_measure_and_of_losses_the_negative():
 
 
 def check_scorer(measure, model, X, Y):
-    inv_ps = {"inv_ps": metrics.inverse_propensity(Y)} if measure.needs == "inv_ps" else {}
+    of_labels = {"inv_ps": metrics.inverse_propensity(Y)} if measure.needs == "inv_ps" else {}
+    if measure.needs == "hierarchy":
+        names = [str(j) for j in range(Y.shape[1])]
+        of_labels = {"hierarchy": metrics.Hierarchy({names[0]: "group", names[1]: "group"}, names)}
     if measure.name in metrics.MEASURES:
-        expected = metrics.measures(Y, model.predict_topk(X, 3), 3, names=[measure.name], **inv_ps)[measure.name][-1]
-        assert metrics.value(Y, model.predict_topk(X, 3), measure.name.replace("@k", "@3"), **inv_ps) == expected
+        expected = metrics.measures(Y, model.predict_topk(X, 3), 3, names=[measure.name], **of_labels)[measure.name][-1]
+        assert metrics.value(Y, model.predict_topk(X, 3), measure.name.replace("@k", "@3"), **of_labels) == expected
     else:
         expected = measure.compute(Y, model.predict_proba(X))
-    scorer = metrics.scorer(measure.name.replace("@k", "@3"), **inv_ps)
+    scorer = metrics.scorer(measure.name.replace("@k", "@3"), **of_labels)
     assert scorer(model, X, Y) == (-expected if measure.smaller_is_better else expected)
     again = pickle.loads(pickle.dumps(scorer))
     assert again(model, sp.csr_array(X), [np.flatnonzero(row).tolist() for row in Y]) == pytest.approx(

@@ -4,7 +4,7 @@ import naive.measures
 import numpy as np
 import pandas as pd
 import pytest
-from ranking_examples import N_LABELS, case, matrices
+from ranking_examples import HIERARCHY, N_LABELS, NAMES, PARENTS, case, matrices
 from scipy import stats
 
 from xmlcore import metrics
@@ -23,14 +23,14 @@ def two(seed=0, n=60):
 @pytest.mark.parametrize("name", metrics.MEASURES)
 def test_all_ways_to_swap_rankings_are_measured(name):
     true, one, other, weights, Y, a, b = two(seed=1, n=6)
-    parts = [
-        _row_counts.Statistics(RowCounts(Y, ranking, 2, weights), [check_item(name, 2, weights)]) for ranking in (a, b)
-    ]
+    item, of = check_item(name, 2, weights, hierarchy=HIERARCHY), {"hierarchy": HIERARCHY}
+    parts = [_row_counts.Statistics(RowCounts(Y, ranking, 2, weights, **of), [item]) for ranking in (a, b)]
     found, exact = _row_counts.swapped_differences(*parts, 2**6, 0)
     expected = set()
     for way in range(2**6):
         swapped = [(y, x) if way >> i & 1 else (x, y) for i, (x, y) in enumerate(zip(one, other))]
-        values = [naive.measures.measure(name, true, list(ranking), 2, N_LABELS, weights) for ranking in zip(*swapped)]
+        others = 2, N_LABELS, weights, None, (NAMES, PARENTS)
+        values = [naive.measures.measure(name, true, list(ranking), *others) for ranking in zip(*swapped)]
         expected.add(round(values[0] - values[1], 9))
     assert exact and {round(value, 9) + 0.0 for value in found[:, 0]} == {value + 0.0 for value in expected}
 

@@ -11,9 +11,11 @@ def _ratio(part, whole, otherwise=0.0):
     return part / whole if whole else otherwise
 
 
-def measure(name, true, ranking, k, n_labels, weights=None, labels=None):
-    """The measure of this name; only over ``labels`` when they are given."""
+def measure(name, true, ranking, k, n_labels, weights=None, labels=None, tree=None):
+    """The measure of this name; only over ``labels`` when they are given. ``tree`` is names of labels and parents."""
     top = [row[:k] for row in ranking]
+    if name.startswith("hierarchical "):
+        return _hierarchical(name.split()[1].removesuffix("@k"), true, top, *tree)
     if labels is not None:
         true = [row & labels for row in true]
         top = [[label for label in row if label in labels] for row in top]
@@ -29,6 +31,20 @@ def measure(name, true, ranking, k, n_labels, weights=None, labels=None):
     if name.startswith("PS"):
         return _weighted(name, true, top, k, weights)
     return sum(OF_ROWS[name](t, row, k, n_labels) for t, row in zip(true, top)) / len(true)
+
+
+def _hierarchical(of, true, top, names, parents):
+    def with_ancestors(name):
+        above = parents.get(name, ())
+        return {name}.union(*map(with_ancestors, [above] if isinstance(above, str) else above))
+
+    above = [with_ancestors(name) for name in names]
+    roots = set.intersection(*above) - set(names)
+    counts = [0, 0, 0]
+    for sets in zip(true, top):
+        is_true, found = (set().union(*(above[label] for label in row)) - roots for row in sets)
+        counts = [a + len(b) for a, b in zip(counts, (is_true, found, is_true & found))]
+    return _of(of, *counts, math.nan)
 
 
 def _ndcg(true, top, k, n_labels):

@@ -1,5 +1,6 @@
 """The options by which commands read a data set, and the reading."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -29,6 +30,8 @@ _OPTIONS = (
                  help="Seed by which test rows are drawn."),
     click.option("--feature-names", type=click.Path(), help="File with a name of a feature in each line."),
     click.option("--label-names", type=click.Path(), help="File with a name of a label in each line."),
+    click.option("--label-parents", type=click.Path(), help="File of what is above labels, for hierarchical measures: "
+                 "in each line a label or group, a tab, and the group or label that it is in."),
 )  # fmt: skip
 _OF_DOCUMENTS = (
     click.option("--text", multiple=True, metavar="COLUMN",
@@ -68,20 +71,17 @@ def _lines(path) -> list[str]:
     return [line for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
 
 
-def read_aliases(path: str | None) -> dict[str, str]:
-    """Return the further names of labels in a file, with the labels."""
-    cells = [line.partition("\t") for line in (_lines(path) if path else ())]
-    if bad := next((alias for alias, tab, label in cells if not (tab and alias and label)), None):
-        raise click.BadParameter(f"{path} has the line {bad!r:.60}: write a name, a tab and the label in each line")
-    return {alias: label for alias, _, label in cells}
-
-
 def read(data: str, options: dict, progress, vectorizer=None):
     """Return a data set: one of the catalog, by its name, or from files of rows or documents."""
+    found, parents = _read(data, options, progress, vectorizer), options["label_parents"]
+    return found if parents is None else replace(found, label_parents=datasets.read_label_parents(parents))
+
+
+def _read(data, options, progress, vectorizer):
     if is_of_catalog(data):
         return datasets.load(data, progress)
     must_exist(data, or_of_catalog=True)
-    for name in ("test", "vocabulary", *_OF_MATRICES):
+    for name in ("test", "vocabulary", "label_parents", *_OF_MATRICES):
         must_exist(options[name])
     split = {"test_size": options["test_size"], "random_state": options["split_seed"]}
     if are_documents(data, options):

@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import metrics
-from xmlcore.cli.data import data_options, is_of_catalog, labels_option, read, read_aliases
+from xmlcore.cli.data import data_options, is_of_catalog, labels_option, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
+from xmlcore.datasets.readers.names import read_pairs
 from xmlcore.datasets.registry.entries import propensity_of
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import decided_scores, decision_of
@@ -102,7 +103,8 @@ def rows_to_measure(packed, data, options, progress):
     if not is_divided or which == every:
         return found, which
     X, Y = sp.vstack([found.X_train, found.X_test], "csr"), sp.vstack([found.Y_train, found.Y_test], "csr")
-    return Dataset(found.name, X, Y, X, Y, found.feature_names, found.label_names), every
+    names = found.feature_names, found.label_names
+    return Dataset(found.name, X, Y, X, Y, *names, label_parents=found.label_parents), every
 
 
 RISK = 0.1
@@ -189,7 +191,8 @@ def decide(
         else:
             rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
         if allow or exclude or aliases:
-            rule = rule.within(allow, exclude, aliases=read_aliases(aliases), names=packed.label_names)
+            further = dict(read_pairs(aliases, "label_aliases")) if aliases else None
+            rule = rule.within(allow, exclude, aliases=further, names=packed.label_names)
         rule.keep()
         target = Path(output or model)
         packed.model.save(target) if target.is_dir() else packed.save(target)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from xmlcore.artifact_keys import plain
 from xmlcore.datasets.registry.entries import CatalogEntry, of_sizes, propensity_of
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
-from xmlcore.label_names import are_names, read_label_names
+from xmlcore.hierarchy import Hierarchy
+from xmlcore.label_names import KnownLabels, are_names, read_label_names, with_names
 from xmlcore.metrics import inverse_propensity
 from xmlcore.validation import check_count, check_features, check_labels, check_names
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
 _OF_ROWS, _PARTS = _NAMED[2:], ("train", "test")
+_OF_LABELS = ("label_parents", "label_aliases")
 _CONTENT_VERSION, _FINGERPRINT_VERSION = b"xmlcore data set 1", b"xmlcore data set 2"
 
 
@@ -57,6 +59,10 @@ class Dataset:
         The text of each row, where rows are made from texts; for display, and for the words in it.
     vectorizer : TextVectorizer, optional
         What made the rows from the texts: new texts become rows in the same way.
+    label_parents : dict of str to str, or to sequence of str, optional
+        The label or group, or those, in which each label or group is: see :class:`xmlcore.metrics.Hierarchy`.
+    label_aliases : dict of str to str, optional
+        Further names of labels, with the names of these. Lists of names in ``Y_train`` and ``Y_test`` may have them.
 
     Attributes
     ----------
@@ -79,6 +85,8 @@ class Dataset:
     texts_train: list[str] | None = None
     texts_test: list[str] | None = None
     vectorizer: TextVectorizer | None = None
+    label_parents: dict[str, tuple[str, ...]] | None = None
+    label_aliases: dict[str, str] | None = None
 
     if TYPE_CHECKING:  # what it is made from has more types than what it holds
 
@@ -97,6 +105,8 @@ class Dataset:
             texts_train: Sequence[str] | np.ndarray | None = None,
             texts_test: Sequence[str] | np.ndarray | None = None,
             vectorizer: TextVectorizer | None = None,
+            label_parents: Mapping[str, str | Sequence[str]] | None = None,
+            label_aliases: Mapping[str, str] | None = None,
         ) -> None: ...
 
     def __post_init__(self):
@@ -111,7 +121,9 @@ class Dataset:
         self._set("notes", tuple(str(note) for note in self.notes))
 
         X = [check_features(getattr(self, f"X_{part}"), name=f"X_{part}") for part in _PARTS]
-        Y_train, Y_test, names = _without_names(self.Y_train, self.Y_test, self.label_names)
+        self._check_aliases()
+        Y_train, Y_test = (with_names(Y, self.label_aliases) for Y in (self.Y_train, self.Y_test))
+        Y_train, Y_test, names = _without_names(Y_train, Y_test, self.label_names)
         self._set("label_names", _check_names(names, "label_names"))
         width = None if _is_matrix(Y_train) or self.label_names is None else len(self.label_names)
         Y_train = check_labels(Y_train, n_labels=width, name="Y_train")
@@ -137,10 +149,21 @@ class Dataset:
             if names is not None and len(names) != count:
                 each = "texts" if field.startswith("texts") else "names"
                 raise ValueError(f"{field} has {len(names)} {each}, but there are {count} {noun}")
+        for field in _OF_LABELS:
+            if getattr(self, field) is not None and self.label_names is None:
+                raise ValueError(f"{field} has names, and the labels have none: give label_names")
+        self._check_aliases()
+        if self.label_parents is not None:
+            self._set("label_parents", Hierarchy(self.label_parents, self.label_names).parents)
         made = getattr(self.vectorizer, "n_features_", "no")
         if self.vectorizer is not None and made != self.n_features:
             raise ValueError(f"the vectorizer makes {made} features, but X_train has {self.n_features}")
         self._freeze()
+
+    def _check_aliases(self):
+        if self.label_aliases is not None and self.label_names is not None:
+            ids = KnownLabels(len(self.label_names), self.label_names).aliases(self.label_aliases)
+            self._set("label_aliases", {alias: self.label_names[j] for alias, j in ids.items()})
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -185,10 +208,11 @@ class Dataset:
         """Hash of all that the data set has, under which it is kept: 32 hex digits.
 
         Data sets share it only if everything is equal that is shown of them or used: the content (see
-        ``content_hash``), ``name``, ``notes``, names and texts of rows, and ``vectorizer``.
+        ``content_hash``), ``name``, ``notes``, names and texts of rows, ``vectorizer``, and what is said of labels.
         """
         settings, arrays = (None, {}) if self.vectorizer is None else self.vectorizer.to_plain()
         shown = [self.content_hash, self.name, self.notes, settings]
+        shown += [{field: value} for field in _OF_LABELS if (value := getattr(self, field)) is not None]
         digest = hashlib.blake2b(_FINGERPRINT_VERSION, digest_size=16)
         _add_texts(digest, [json.dumps(plain(shown), sort_keys=True)])
         for field in _OF_ROWS:
@@ -215,6 +239,11 @@ class Dataset:
         for names in (self.feature_names, self.label_names):
             _add_texts(digest, names)
         return digest.hexdigest()
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy | None:
+        """What is above each label, for hierarchical measures; None if ``label_parents`` is."""
+        return None if self.label_parents is None else Hierarchy(self.label_parents, self.label_names)
 
     @property
     def published(self) -> CatalogEntry | None:

@@ -18,6 +18,7 @@ FORMAT = 2  # version of the dict that as_plain returns; docs/versions.md says w
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 TEXTS = ("texts_train", "texts_test")
+OF_LABELS = ("label_parents", "label_aliases")  # which few data sets have
 OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes", "content_hash")
 # Those that load_saved has returned, by cache folder and fingerprint, while they are used.
 _in_use = weakref.WeakValueDictionary()
@@ -77,6 +78,7 @@ def as_plain(dataset: Dataset) -> dict:
     for name in TEXTS:
         if getattr(dataset, name) is not None:
             value[name] = dict(zip(("content", "ends"), packed(getattr(dataset, name))))
+    value |= {name: of for name in OF_LABELS if (of := getattr(dataset, name)) is not None}
     if dataset.vectorizer is not None:
         value["vectorizer"] = dict(zip(("settings", "arrays"), dataset.vectorizer.to_plain()))
     return value
@@ -88,6 +90,9 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
         title = f"The data set {value.get('name')!r:.100}"
         raise store.UnreadableArtifactError(refusal(title, value.get("format"), FORMAT, written_by))
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
+    parents, aliases = (value.get(name) for name in OF_LABELS)
+    parents = None if parents is None else {name: tuple(above) for name, above in parents.items()}
+    state |= dict(zip(OF_LABELS, (parents, aliases)))
     for name in TEXTS:
         parts = value.get(name)
         state[name] = None if parts is None else unpacked(parts["content"], parts["ends"])

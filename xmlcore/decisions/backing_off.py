@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.models.rules import Rule, innermost
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_count, check_is, check_list
@@ -24,7 +25,7 @@ def back_off(
     X: Matrix,
     at_most: int = 5,
     *,
-    taxonomy: Mapping[str, str] | None = None,
+    taxonomy: Hierarchy | Mapping[str, str] | None = None,
     names: Sequence[str] | None = None,
 ) -> list[list[Entry]]:
     """Describe the set of labels of each row by a few entries, which are labels or groups of labels.
@@ -40,10 +41,11 @@ def back_off(
     X : rows or texts, as the model takes them
     at_most : int
         The largest number of entries for a row.
-    taxonomy : dict of str to str, optional
-        The group in which each label, or group, is: names, or str of ids where the model has no names of labels. A
-        label can be a group, too, such as "instrument" above "violin". What is in no group is at the top. By default
-        the label tree of the model is the taxonomy; its groups are called after their most frequent labels.
+    taxonomy : Hierarchy, or dict of str to str, optional
+        The group in which each label, or group, is: names, or str of ids where the model has no names of labels; of
+        several the first one. A label can be a group, too, such as "instrument" above "violin". What is in no group is
+        at the top. The attribute ``hierarchy`` of a data set is one. By default the label tree of the model is the
+        taxonomy; its groups are called after their most frequent labels.
     names : sequence of str, optional
         Names of the labels; by default those with which the model was fitted.
 
@@ -151,27 +153,9 @@ def _of_tree(model, names) -> _Groups:
 
 
 def _of_taxonomy(names, taxonomy) -> _Groups:
-    check_is(taxonomy, Mapping, "taxonomy", "a dict of the group of each label")
-    known = {str(name): str(group) for name, group in taxonomy.items()}
-    if not {*names} & {*known}:
-        raise ValueError(
-            f"the taxonomy has none of the {len(names):,} labels, such as {names[0]!r:.100}: give it names of labels"
-        )
+    hierarchy = Hierarchy(taxonomy.parents if isinstance(taxonomy, Hierarchy) else taxonomy, names)
+    place = {name: v for v, name in enumerate(hierarchy.order, 1)}  # parents come first, and before them what holds all
     label = {name: j for j, name in enumerate(names)}
-    order, place = [ANY], {}
-    for start in (*names, *known):
-        path = []
-        while start not in place and start not in path:
-            path.append(start)
-            if start not in known:
-                break
-            start = known[start]
-        else:
-            if start in path:
-                circle = [*path[path.index(start) :], start]
-                raise ValueError(f"the taxonomy has a circle: {' in '.join(circle):.300}")
-        for each in reversed(path):
-            place[each] = len(order)
-            order.append(each)
-    parent = [-1] + [place[known[each]] if each in known else 0 for each in order[1:]]
-    return _Groups(parent, [-1] + [label.get(each, -1) for each in order[1:]], lambda v, labels: order[v])
+    parent = [-1] + [place[above[0]] if (above := hierarchy.parents.get(name)) else 0 for name in place]
+    order = [ANY, *place]
+    return _Groups(parent, [label.get(each, -1) for each in order], lambda v, labels: order[v])

@@ -11,6 +11,7 @@ from xmlcore.experiment.kept_runs import parameters, trained_with_noise
 from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
+from xmlcore.metrics.measures import measurable
 from xmlcore.ranking import KS, Ranking
 from xmlcore.robustness.perturbations import KINDS
 from xmlcore.typing import DataFrame, Dataset
@@ -63,9 +64,10 @@ def best(lines: "DataFrame", measure: str, names: list[str], tests: "DataFrame |
 
 def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED) -> "DataFrame":
     """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows; ``best`` is significant."""
-    inv_ps = dataset.inverse_propensity()
+    of_labels = {"inv_ps": dataset.inverse_propensity(), "hierarchy": dataset.hierarchy}
+    names = measurable(measures, dataset.hierarchy)
     rankings = [wide(run, max(KS)) for run in runs.values()]
-    frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, list(measures), inv_ps, best=True)
+    frames = metrics.intervals_of_several(dataset.Y_test, rankings, KS, names, best=True, **of_labels)
     for number, (name, run) in enumerate(runs.items()):
         measured = frames[number].assign(run=name, model=model_style(run.model, run.params))
         measured.loc[measured["k"] > run.k, ["value", "low", "high"]] = np.nan  # it predicts fewer labels for a row
@@ -185,6 +187,7 @@ def _from_the_first(dataset, runs, measures, n_titles, labels=None) -> "DataFram
         measures,
         reference=first,
         inv_ps=dataset.inverse_propensity(),
+        hierarchy=dataset.hierarchy,
         labels=labels,
         n_permutations=max(PERMUTATIONS, round(2 * n_tests / metrics.SURE)),
     )

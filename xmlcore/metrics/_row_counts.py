@@ -12,10 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.measures import LABELS, MEAN, MEASURES, QUOTIENT, Measure
 from xmlcore.system import check_memory
-from xmlcore.validation import INT32_MAX, check_count, check_number
+from xmlcore.validation import INT32_MAX, check_count, check_is, check_number
 from xmlcore.wording import meant
 
 RESAMPLES = 1000  # unless a call says another number
@@ -39,7 +40,7 @@ class Item(NamedTuple):
     k: int
 
 
-def check_item(measure, k, inv_ps=None, labels=None) -> Item:
+def check_item(measure, k, inv_ps=None, labels=None, hierarchy=None) -> Item:
     """Return a measure, by its name or as a function of a user, at k; raise ValueError or TypeError for others."""
     k = check_k(k)
     if callable(measure):
@@ -53,6 +54,8 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
     described = MEASURES[measure]
     if described.needs == "inv_ps" and inv_ps is None:
         raise TypeError(f"{measure} needs inv_ps, the weight of each label: inverse_propensity(Y_train)")
+    if described.needs == "hierarchy":
+        check_is(hierarchy, Hierarchy, "hierarchy", f"a Hierarchy, which {measure} needs, such as data.hierarchy,")
     if labels is not None and not described.of_some_labels:
         raise ValueError(f"{measure} is no measure of some labels: take a micro, macro or weighted one, or coverage@k")
     return Item(described, k)
@@ -61,8 +64,8 @@ def check_item(measure, k, inv_ps=None, labels=None) -> Item:
 class RowCounts:
     """Numbers of each row of a ranking, of ``labels`` that count; ``alike``: those of another one of the same rows."""
 
-    def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None):
-        self.given, self.alike = (Y_true, ranking), alike
+    def __init__(self, Y_true, ranking, k, inv_ps=None, labels=None, n_labels=None, alike=None, hierarchy=None):
+        self.given, self.alike, self.hierarchy = (Y_true, ranking), alike, hierarchy
         self.k = check_k(k)
         self.indptr, self.indices, ranked, self.inv_ps = read(Y_true, ranking, self.k, inv_ps)
         self.n = self.indptr.size - 1
@@ -83,6 +86,25 @@ class RowCounts:
     def counts(self, k):
         """Return how many of the first k labels of each row are right, how many there are, and its true labels."""
         return self.hits[:, k - 1], self.predicted[:, k - 1], self.n_true
+
+    def counts_above(self, k):
+        """Return what :meth:`counts` does, of labels together with all that is above them."""
+        hits, predicted, true = self._of_nodes
+        return hits[:, k - 1], predicted[:, k - 1], true
+
+    @functools.cached_property
+    def _of_nodes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        row, place = np.nonzero(self.is_predicted)
+        labels = self.ranked[row, place]
+        most = max(int(labels.max(initial=0)), int(self.true.max(initial=0)))
+        found, at = self.hierarchy.of_entries(row, labels, most)
+        found, first = np.unique(found, return_index=True)  # the first place that stands for a node
+        true, of = self.hierarchy.of_entries(self.row_of, self.true, most)
+        true, once = np.unique(true, return_index=True)
+        cell, right = (row * self.k + place)[at[first]], np.isin(found, true, assume_unique=True)
+        sums = (np.bincount(cell, of_cell, self.n * self.k) for of_cell in (right, np.ones(right.size)))
+        hits, predicted = (each.reshape(self.n, self.k).cumsum(axis=1) for each in sums)
+        return hits, predicted, np.bincount(self.row_of[of[once]], minlength=self.n).astype(np.float64)
 
     def _only(self, labels):
         labels = np.asarray(labels)
@@ -162,11 +184,12 @@ def _checked_values(function, name, Y_true, ranking, n):
     return values
 
 
-def of_several(Y_true, rankings, k, inv_ps=None, labels=None, n_labels=None) -> list[RowCounts]:
+def of_several(Y_true, rankings, k, inv_ps=None, labels=None, n_labels=None, hierarchy=None) -> list[RowCounts]:
     """Return the :class:`RowCounts` of several rankings of the same rows."""
     counts = []
     for ranking in rankings:
-        counts.append(RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, counts[0] if counts else None))
+        alike = counts[0] if counts else None
+        counts.append(RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, alike, hierarchy))
     return counts
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._row_counts import RowCounts, Statistics, check_item, check_k
 from xmlcore.metrics.measures import AVERAGES
 from xmlcore.typing import ArrayLike, Labels, Predictions
@@ -63,6 +64,39 @@ def precision_recall_f1_at_k(
     return PrecisionRecallF1(*found)
 
 
+def hierarchical_precision_recall_f1_at_k(
+    Y_true: Labels, ranking: Predictions, k: int = 5, *, hierarchy: Hierarchy
+) -> PrecisionRecallF1:
+    r"""Return precision, recall and F1 at 1..k of labels together with all that is above them.
+
+    .. math:: hP = \frac{\sum_{rows} |\hat a \cap a|}{\sum_{rows} |\hat a|}, \qquad
+        hR = \frac{\sum_{rows} |\hat a \cap a|}{\sum_{rows} |a|}, \qquad hF1 = \frac{2\,hP\,hR}{hP + hR}
+
+    with :math:`a` and :math:`\hat a` the labels in :math:`y` and :math:`\hat y_{1..k}` and all labels and groups above
+    them: a label that is wrong, but near a true one, is partly right (Kiritchenko, Matwin, Nock and Famili, "Learning
+    and evaluation in the presence of class hierarchies", Canadian AI 2006).
+
+    {Parameters: Y_true, ranking, k, hierarchy}
+
+    Returns
+    -------
+    PrecisionRecallF1
+        The values at 1..k.
+
+    {of_rankings_raises}
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> names = ["violin", "guitar", "law"]
+    >>> hierarchy = metrics.Hierarchy({"violin": "instrument", "guitar": "instrument"}, names)
+    >>> metrics.hierarchical_precision_recall_f1_at_k([[0]], [[1, 2]], 2, hierarchy=hierarchy).recall.tolist()
+    [0.5, 0.5]
+    """
+    names = [f"hierarchical {of}@k" for of in ("P", "R", "F1")]
+    return PrecisionRecallF1(*values_at_k(Y_true, ranking, k, names, hierarchy=hierarchy))
+
+
 def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: ArrayLike | None = None) -> np.ndarray:
     r"""Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
 
@@ -116,11 +150,11 @@ def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_lab
     return values_at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
 
 
-def values_at_k(Y_true, ranking, k, measures, labels=None, n_labels=None, inv_ps=None) -> np.ndarray:
+def values_at_k(Y_true, ranking, k, measures, labels=None, n_labels=None, inv_ps=None, hierarchy=None) -> np.ndarray:
     """Return measures at 1..k: float64, shape (measures, k)."""
     k = check_k(k)
-    items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in range(1, k + 1)]
-    counts = RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels)
+    items = [check_item(measure, at, inv_ps, labels, hierarchy) for measure in measures for at in range(1, k + 1)]
+    counts = RowCounts(Y_true, ranking, k, inv_ps, labels, n_labels, hierarchy=hierarchy)
     return Statistics(counts, items).measured().reshape(len(measures), k)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xmlcore.first_use import pd
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._row_counts import (
     RESAMPLES,
     RowCounts,
@@ -37,6 +38,7 @@ def intervals(
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
+    hierarchy: Hierarchy | None = None,
 ) -> "DataFrame":
     """Return measures with bootstrap intervals over rows.
 
@@ -46,7 +48,7 @@ def intervals(
     measures : sequence of str, optional
         Names in :data:`xmlcore.metrics.MEASURES`, such as "P@k", "macro F1@k" or "coverage@k". None: "P@k", "R@k" and
         "nDCG@k", and with ``inv_ps`` also "PSP@k" and "PSnDCG@k", as for :func:`xmlcore.metrics.measures`.
-    {inv_ps, labels, n_labels, resampling}
+    {inv_ps, labels, n_labels, resampling, hierarchy}
 
     Returns
     -------
@@ -67,7 +69,7 @@ def intervals(
     [{'measure': 'P@k', 'k': 1, 'value': 0.75, 'low': 0.25, 'high': 1.0}]
     """
     settings = (measures, inv_ps, labels, n_labels, n_resamples, confidence, random_state)
-    return intervals_of_several(Y_true, [ranking], k, *settings)[0]
+    return intervals_of_several(Y_true, [ranking], k, *settings, hierarchy=hierarchy)[0]
 
 
 def intervals_of_several(
@@ -82,6 +84,7 @@ def intervals_of_several(
     confidence: float = 0.95,
     random_state: int = 0,
     best: bool = False,
+    hierarchy: Hierarchy | None = None,
 ) -> "list[DataFrame]":
     """Return the tables of :func:`intervals` for several rankings of the same rows.
 
@@ -94,12 +97,12 @@ def intervals_of_several(
     one = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
     ks = range(1, check_k(k) + 1) if one else check_list(k, "k")
     measures = check_list(measures, "measures", "names")
-    items = [check_item(measure, at, inv_ps, labels) for measure in measures for at in ks]
+    items = [check_item(measure, at, inv_ps, labels, hierarchy) for measure in measures for at in ks]
     if not items:
         raise ValueError("there is nothing to measure: give at least one measure and one k of at least 1")
     most = max(item.k for item in items)
     rankings = check_list(rankings, "rankings", "what each model ranks")
-    counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels)
+    counts = of_several(Y_true, rankings, most, inv_ps, labels, n_labels, hierarchy)
     statistics = [Statistics(of_rows, items) for of_rows in counts]
     resampled = bootstrap_values(statistics, n_resamples, random_state) if statistics else []
     measured = [of_rows.measured() for of_rows in statistics]

@@ -3,12 +3,13 @@
 Functions, tables, figures, LaTeX, the command line and the pages read :data:`MEASURES` and :data:`SCORE_MEASURES`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics import bipartition
 from xmlcore.validation import check_is
 
@@ -28,7 +29,8 @@ class Measure:
     # label of shape (labels, b), to b values. SCORES: ``(Y_true, scores)`` to the value.
     compute: Callable[..., Any]
     smaller_is_better: bool = False
-    needs: str = ""  # "inv_ps" (weights of labels), "n_labels" (their number), "decisions" of a model, or nothing
+    # "inv_ps" (weights of labels), "n_labels" (their number), "hierarchy" (what is above them), "decisions" of a model
+    needs: str = ""
     of_some_labels: bool = False  # whether it can be taken over some labels alone, such as tail labels
     taken: str = ON_DEMAND  # or ALWAYS, where nothing else is asked for; or IN_RUNS, for every result
 
@@ -106,6 +108,14 @@ def _average(average, of) -> Measure:
     )  # fmt: skip
 
 
+def _hierarchical(of) -> Measure:
+    meaning, numbers = _OF_COUNTS[of]
+    return Measure(
+        f"hierarchical {of}@k", QUOTIENT, f"{meaning}, over all rows; a label stands for itself and all above it",
+        lambda rows, k: numbers(*rows.counts_above(k)), needs="hierarchy", taken=IN_RUNS if of == "F1" else ON_DEMAND,
+    )  # fmt: skip
+
+
 def _of_means(right, predicted, true):
     """Return the harmonic mean of macro precision and macro recall."""
     occurs = true > 0
@@ -141,6 +151,7 @@ _ALL = (
     Measure("F1 of means@k", LABELS, "harmonic mean of macro P and macro R; of the first label of rows with one label, "
             "the macro F1 of the paper on double sampling", _of_means, of_some_labels=True, taken=IN_RUNS),
     *(_average(average, of) for average in ("samples", "micro", "macro", "weighted") for of in _OF_COUNTS),
+    *map(_hierarchical, _OF_COUNTS),
 )  # fmt: skip
 # Measures of rankings by name, in the order of the documentation.
 MEASURES = {measure.name: measure for measure in _ALL}
@@ -172,6 +183,11 @@ def _taken(taken) -> tuple[str, ...]:
 
 USUAL_MEASURES, MORE_MEASURES = _taken(ALWAYS), _taken(IN_RUNS)
 UNWEIGHTED = tuple(name for name in USUAL_MEASURES if not MEASURES[name].needs)
+
+
+def measurable(names: Iterable[str], hierarchy: Hierarchy | None) -> list[str]:
+    """Return the measures that can be taken: those of hierarchies only where there is one."""
+    return [name for name in names if hierarchy is not None or MEASURES[name].needs != "hierarchy"]
 
 
 def is_smaller_better(name: str) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import mark_hits
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._inputs import as_ranking, read
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import UNWEIGHTED, USUAL_MEASURES
@@ -115,12 +116,14 @@ def measures(
     k: int = 5,
     inv_ps: ArrayLike | None = None,
     names: Sequence[str] | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the usual measures of a ranking, computed in one pass, or those that are named.
 
     {Parameters: Y_true, ranking, k, inv_ps}
     names : sequence of str, optional
         Names in :data:`xmlcore.metrics.MEASURES`, such as "macro F1@k".
+    {hierarchy}
 
     Returns
     -------
@@ -131,7 +134,7 @@ def measures(
     if names is None:
         names = UNWEIGHTED if inv_ps is None else USUAL_MEASURES
     names = check_list(names, "names", "names of measures")
-    return dict(zip(names, values_at_k(Y_true, ranking, k, names, inv_ps=inv_ps)))
+    return dict(zip(names, values_at_k(Y_true, ranking, k, names, inv_ps=inv_ps, hierarchy=hierarchy)))
 
 
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:

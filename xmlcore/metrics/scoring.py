@@ -1,5 +1,6 @@
 """Scorers for scikit-learn's model selection: P@5 and its kind as ``scoring=``."""
 
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._row_counts import check_k
 from xmlcore.metrics.at_k import values_at_k
 from xmlcore.metrics.measures import MEASURES, SCORE_MEASURES, Measure
@@ -8,7 +9,7 @@ from xmlcore.validation import check_labels
 from xmlcore.wording import meant
 
 
-def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
+def scorer(measure: str, inv_ps: ArrayLike | None = None, hierarchy: Hierarchy | None = None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 
     Without ``scoring`` these tools use the method ``score`` of the models, which is "P@1".
@@ -18,7 +19,7 @@ def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
     measure : str
         A measure of :data:`xmlcore.metrics.MEASURES` and its k, such as "P@5", "macro F1@10", or with ``inv_ps``
         "PSP@5"; or one of :data:`xmlcore.metrics.SCORE_MEASURES`, such as "ranking loss".
-    {inv_ps}
+    {inv_ps, hierarchy}
 
     Returns
     -------
@@ -37,7 +38,7 @@ def scorer(measure: str, inv_ps: ArrayLike | None = None) -> "Scorer":
     >>> float(search.best_score_)
     1.0
     """
-    return Scorer(measure, inv_ps)
+    return Scorer(measure, inv_ps, hierarchy)
 
 
 def value(
@@ -48,13 +49,14 @@ def value(
     inv_ps: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     n_labels: int | None = None,
+    hierarchy: Hierarchy | None = None,
 ) -> float:
     """Return one measure as one number, where ``precision_at_k`` and its like return the values at 1..k.
 
     {Parameters: Y_true, ranking}
     measure : str
         A measure and its k, such as "P@3", as for :func:`scorer`.
-    {inv_ps, labels, n_labels}
+    {inv_ps, labels, n_labels, hierarchy}
 
     Examples
     --------
@@ -69,15 +71,16 @@ def value(
         if n_labels is not None:
             Y_true = check_labels(Y_true, n_labels=n_labels, name="Y_true")
         return float(described.compute(Y_true, ranking))
-    return float(values_at_k(Y_true, ranking, k, [described.name], labels, n_labels, inv_ps)[0, -1])
+    return float(values_at_k(Y_true, ranking, k, [described.name], labels, n_labels, inv_ps, hierarchy)[0, -1])
 
 
 class Scorer:
     """A scorer made by :func:`scorer`; a class so that it can be sent to other processes."""
 
-    def __init__(self, measure, inv_ps=None):
+    def __init__(self, measure, inv_ps=None, hierarchy=None):
         described, self.k = _measure_at(measure, inv_ps)
         self.measure, self.inv_ps, self.sign = measure, inv_ps, -1 if described.smaller_is_better else 1
+        self.hierarchy = hierarchy
         self.of_decisions = described.needs == "decisions"
 
     def __repr__(self):
@@ -88,9 +91,8 @@ class Scorer:
         predictions, last = _predictions(estimator, X, self.k, self.of_decisions)
         if hasattr(last, "label_ids"):  # its labels are names
             Y = last.label_ids(Y)
-        return self.sign * value(
-            Y, predictions, self.measure, inv_ps=self.inv_ps, n_labels=getattr(last, "n_labels_", None)
-        )
+        of = {"inv_ps": self.inv_ps, "n_labels": getattr(last, "n_labels_", None), "hierarchy": self.hierarchy}
+        return self.sign * value(Y, predictions, self.measure, **of)
 
 
 def _measure_at(measure, inv_ps) -> tuple[Measure, int | None]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xmlcore.first_use import pd
+from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._row_counts import (
     RESAMPLES,
     Statistics,
@@ -65,10 +66,11 @@ def paired_bootstrap(
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
+    hierarchy: Hierarchy | None = None,
 ) -> Difference:
     """Return the difference of two models in a measure, with its bootstrap interval and p-value.
 
-    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling}
+    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, resampling, hierarchy}
 
     Examples
     --------
@@ -79,7 +81,8 @@ def paired_bootstrap(
     (0.6, True)
     """
     n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
-    a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
+    item = check_item(measure, k, inv_ps, labels, hierarchy)
+    a, b = _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels, hierarchy)
     return _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)[0]
 
 
@@ -97,10 +100,11 @@ def paired_permutation(
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
+    hierarchy: Hierarchy | None = None,
 ) -> Difference:
     """Return the difference of two models in a measure, with the p-value of a permutation test over rows.
 
-    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling}
+    {Parameters: Y_true, ranking_a, measure, inv_ps, labels, n_labels, n_permutations, resampling, hierarchy}
 
     Examples
     --------
@@ -111,7 +115,8 @@ def paired_permutation(
     """
     n_permutations, _ = check_resampling(n_permutations, confidence, random_state, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
-    a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
+    item = check_item(measure, k, inv_ps, labels, hierarchy)
+    a, b = _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels, hierarchy)
     found = _with_intervals(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
     return _permuted(a, b, found, n_permutations, random_state)[0]
 
@@ -130,6 +135,7 @@ def compare_rankings(
     n_resamples: int = RESAMPLES,
     confidence: float = 0.95,
     random_state: int = 0,
+    hierarchy: Hierarchy | None = None,
 ) -> "DataFrame":
     """Compare several models on the rows of one data set, with Holm's correction for the number of all tests.
 
@@ -140,7 +146,7 @@ def compare_rankings(
         A list as ``measure`` has several, with their places: ``["P@1", "PSP@5"]``.
     reference : str, optional
         Name of a model: compare it with each other one. None compares all pairs.
-    {inv_ps, labels, n_labels, n_permutations, resampling}
+    {inv_ps, labels, n_labels, n_permutations, resampling, hierarchy}
 
     Returns
     -------
@@ -157,8 +163,9 @@ def compare_rankings(
         raise ValueError(f"reference is {reference!r:.200}: it must be one of {', '.join(map(str, names)):.200}")
     n_permutations, _ = check_resampling(n_permutations, confidence, random_state, "n_permutations")
     n_resamples, confidence = check_resampling(n_resamples, confidence, random_state)
-    items = _items(measure, k, inv_ps, labels)
-    counts = of_several(Y_true, rankings.values(), max(item.k for item in items), inv_ps, labels, n_labels)
+    items = _items(measure, k, inv_ps, labels, hierarchy)
+    most = max(item.k for item in items)
+    counts = of_several(Y_true, rankings.values(), most, inv_ps, labels, n_labels, hierarchy)
     statistics = {name: Statistics(one, items) for name, one in zip(names, counts)}
     values = dict(zip(names, bootstrap_values(list(statistics.values()), n_resamples, random_state)))
     if reference is None:
@@ -211,17 +218,17 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     return corrected
 
 
-def _items(measure, k, inv_ps, labels) -> list:
+def _items(measure, k, *of_labels) -> list:
     if not isinstance(measure, list):
-        return [check_item(measure, k, inv_ps, labels)]
+        return [check_item(measure, k, *of_labels)]
     places = [str(name).rpartition("@") for name in measure]
     if not places or not all(at.isdecimal() for _, _, at in places):
         raise ValueError(f"measure is {measure!r:.200}: a list has a name with its place or more, such as 'P@1'")
-    return [check_item(f"{name}@k", int(at), inv_ps, labels) for name, _, at in places]
+    return [check_item(f"{name}@k", int(at), *of_labels) for name, _, at in places]
 
 
-def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
-    counts = of_several(Y_true, (ranking_a, ranking_b), item.k, inv_ps, labels, n_labels)
+def _both(Y_true, ranking_a, ranking_b, item, *of_labels):
+    counts = of_several(Y_true, (ranking_a, ranking_b), item.k, *of_labels)
     return tuple(Statistics(one, [item]) for one in counts)
 
 

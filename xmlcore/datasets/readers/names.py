@@ -8,6 +8,7 @@ import numpy as np
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.recognise import EMPTY
 from xmlcore.datasets.readers.sources import NamedSource, is_source
+from xmlcore.typing import Source
 from xmlcore.validation import check_names
 
 ONE_PER_LINE = "Give one name per line, in the order of the {} ids."
@@ -51,6 +52,43 @@ def read_names(given, field: str, max_bytes: int | None) -> tuple[list[str], Nam
         found = f"the byte 0x{content[error.start]:02x} is not UTF-8"
         raise source.error(found, "Save the file as UTF-8.", *place) from error
     return [name.strip() for name in text.removesuffix("\n").split("\n")], source
+
+
+def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
+    """Read what is above each label, or group.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        In each line a name, a tab, and the name of what it is in; several lines of a name if it is in several.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        As the argument ``label_parents`` of :class:`Dataset` takes it.
+
+    Raises
+    ------
+    DatasetFormatError
+        A line has another form.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for name, above in dict.fromkeys(read_pairs(source, "label_parents")):
+        found[name] = (*found.get(name, ()), above)
+    return found
+
+
+def read_pairs(given, field: str) -> list[tuple[str, str]]:
+    """Return the two names in each line of a file that is not blank."""
+    lines, source = read_names(given, field, _BOUND)
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        name, _, other = (part.strip() for part in line.partition("\t"))
+        if name and other:
+            pairs.append((name, other))
+        elif name:
+            raise source.error(f"it has one name, {name!r:.60}", "Write two in each line, with a tab between.", number)
+    return pairs
 
 
 class _Refused(Exception):

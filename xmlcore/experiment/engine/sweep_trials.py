@@ -65,7 +65,8 @@ def without_held_out(dataset: "Dataset", share: float, seed: int, n_rows: int | 
     kept, held = held_out(dataset.n_train, share, seed)
     kept = np.sort(kept[:n_rows])
     X, Y = dataset.X_train, dataset.Y_train
-    return Dataset(dataset.name, X[kept], Y[kept], X[held], Y[held])
+    of_labels = {"label_names": dataset.label_names, "label_parents": dataset.label_parents}
+    return Dataset(dataset.name, X[kept], Y[kept], X[held], Y[held], **of_labels)
 
 
 @register

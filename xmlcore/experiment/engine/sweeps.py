@@ -285,7 +285,10 @@ class SweepSettings(Task):
             return math.nan
         name, k = measure_and_k(self.params["measure"])
         frame = result.measures
-        return float(frame.loc[(frame["measure"] == name) & (frame["k"] == k), "value"].iloc[0])
+        found = frame.loc[(frame["measure"] == name) & (frame["k"] == k), "value"]
+        if found.empty:
+            raise ValueError(f"{self.params['measure']} is for data sets with label_parents, which this one has not")
+        return float(found.iloc[0])
 
     def _ranked(self, lines) -> list[int]:
         """Return the settings of which no trial failed, best first; of equal ones the first."""

@@ -11,6 +11,7 @@ from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, kept_run, kept_run_and_model, load_run_model, sampled_rows
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
+from xmlcore.metrics.measures import measurable
 from xmlcore.models import PLT, LdSM
 from xmlcore.models.plt.frames import quality_frame
 from xmlcore.parameters import Parameter
@@ -49,7 +50,8 @@ def measure_ranking(
     for at, bucket in enumerate((ALL, *BUCKETS)):
         progress("Drawing test rows again for intervals", at / (1 + len(BUCKETS)), f"{bucket} labels")
         if bucket == ALL:
-            of = {"measures": list(metrics.MEASURES), "inv_ps": dataset.inverse_propensity()}
+            of = {"measures": measurable(metrics.MEASURES, dataset.hierarchy), "hierarchy": dataset.hierarchy}
+            of |= {"inv_ps": dataset.inverse_propensity()}
         else:
             of = {"measures": OF_BUCKETS, "labels": buckets == bucket}
         frame = metrics.intervals(dataset.Y_test, ranking, k, **of, **settings)

@@ -57,9 +57,9 @@ def pack_fitted(
     """Return a model that was trained and measured just now as a packed model."""
     check_is(run, Run, "run", "a Run, as run() returns it,")
     check_dataset(dataset)
-    inv_ps = dataset.inverse_propensity()
     names = list(dict.fromkeys(run.measures["measure"]))
-    found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, inv_ps=inv_ps)
+    of_labels = {"inv_ps": dataset.inverse_propensity(), "hierarchy": dataset.hierarchy}
+    found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, **of_labels)
     card = {
         "name": name or f"{run.model} on {run.dataset_name}",
         "data": {

@@ -18,7 +18,8 @@ from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, 
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
-from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES
+from xmlcore.hierarchy import Hierarchy
+from xmlcore.metrics.measures import MORE_MEASURES, USUAL_MEASURES, measurable
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
@@ -94,9 +95,9 @@ class Run:
 class Evaluation(dict[str, Any]):
     """Measures of a model on test rows, by name, with the times and the ranking: a dict."""
 
-    def __init__(self, found: dict[str, Any], Y_true: Any, inv_ps: np.ndarray):
+    def __init__(self, found: dict[str, Any], Y_true: Any, inv_ps: np.ndarray, hierarchy: Hierarchy | None = None):
         super().__init__(found)
-        self._Y_true, self._inv_ps = Y_true, inv_ps
+        self._Y_true, self._of_labels = Y_true, {"inv_ps": inv_ps, "hierarchy": hierarchy}
         self._measures = [name for name, value in found.items() if name in metrics.MEASURES]
 
     @cached_property
@@ -105,7 +106,7 @@ class Evaluation(dict[str, Any]):
         if INTERVALS in self:
             return self[INTERVALS]
         k = len(self[self._measures[0]])
-        return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, inv_ps=self._inv_ps)
+        return metrics.intervals(self._Y_true, self["ranking"], k, measures=self._measures, **self._of_labels)
 
     def to_frame(self, intervals: bool = False) -> "DataFrame":
         """Return the measures as a table."""
@@ -164,9 +165,10 @@ def evaluate(
     ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
     inv_ps = dataset.inverse_propensity() if inv_ps is None else inv_ps
-    values = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps, names=(*USUAL_MEASURES, *MORE_MEASURES))
+    names = measurable((*USUAL_MEASURES, *MORE_MEASURES), dataset.hierarchy)
+    values = metrics.measures(dataset.Y_test, ranking, k, inv_ps, names, dataset.hierarchy)
     times = {"predict_s": seconds, "predict_ms_per_row": 1000 * seconds / dataset.n_test, "ranking": ranking}
-    evaluation = Evaluation(values | times, dataset.Y_test, inv_ps)
+    evaluation = Evaluation(values | times, dataset.Y_test, inv_ps, dataset.hierarchy)
     if intervals:
         evaluation[INTERVALS] = evaluation.intervals
     return evaluation

@@ -1,0 +1,63 @@
+"""What stands above labels, and further names of labels: in data sets, kept with them, and read from files."""
+
+from dataclasses import replace
+
+import pytest
+
+from xmlcore import PLT, decisions, experiment
+from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset
+from xmlcore.metrics import Hierarchy
+
+PARENTS = {"cat": "animal", "dog": ("animal", "pet"), "animal": "thing", "law": "thing"}
+ROWS = [[1.0, 0.0, 0.1], [0.0, 1.0, 0.0], [0.2, 0.0, 1.0]]
+
+
+def data(**more):
+    Y = [["cat"], ["hound"], ["law", "dog"]]
+    more = {"label_parents": PARENTS, "label_aliases": {"hound": "dog"}} | more
+    return Dataset("animals", ROWS, Y, ROWS, Y, label_names=["cat", "dog", "law"], **more)
+
+
+def test_a_data_set_keeps_what_is_said_of_labels():
+    found = data()
+    assert found.Y_train.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    again = load_saved(save_dataset(found))
+    assert again.label_parents == found.label_parents and again.label_aliases == {"hound": "dog"}
+    assert replace(again, notes=found.notes).fingerprint == found.fingerprint
+    without = replace(found, label_parents=None, label_aliases=None)
+    assert without.hierarchy is None and without.content_hash == found.content_hash
+    assert len({found.fingerprint, without.fingerprint, replace(found, label_parents=None).fingerprint}) == 3
+    model = PLT().fit(without.X_train, without.Y_train, label_names=found.label_names)
+    assert experiment.evaluate(model, found, 2).keys() - experiment.evaluate(model, without, 2) == {"hierarchical F1@k"}
+    rule = decisions.learn(model, found.X_test, found.Y_test, "P@3")
+    entries = [{entry.name for entry in row} for row in decisions.back_off(rule, ROWS, 1, taxonomy=found.hierarchy)]
+    assert entries == 3 * [{"thing"}] or entries == 3 * [{"any label"}]
+
+
+def test_parents_are_read_from_lines():
+    assert read_label_parents(b"cat\tanimal\ndog\tanimal\n\ndog\tpet\n") == {
+        "cat": ("animal",),
+        "dog": ("animal", "pet"),
+    }
+    with pytest.raises(DatasetFormatError, match="line 2: it has one name, 'dog animal'"):
+        read_label_parents(b"cat\tanimal\ndog animal\n")
+
+
+def test_what_cannot_be_said_of_labels_is_refused():
+    for more, says in (
+        ({"label_parents": {"cat": "cat"}}, "a circle: cat in cat"),
+        ({"label_parents": {"cow": "animal"}}, "none of the 3 labels, such as 'cat'"),
+        ({"label_aliases": {"law": "cat"}}, "the alias 'law' is the name of a label"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            data(**more)
+
+
+def test_a_root_counts_for_nobody_unless_it_is_a_label():
+    assert Hierarchy(PARENTS, ["cat", "dog", "law"]).above.toarray().astype(int).tolist() == [
+        [1, 0, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1], [0, 0, 1, 0, 0, 0]
+    ]  # fmt: skip
+    assert Hierarchy(PARENTS, ["cat", "thing"]).above.toarray().astype(int).tolist() == [
+        [1, 1, 0, 1, 0, 0],
+        [0, 1] + [0] * 4,
+    ]
