@@ -11,7 +11,17 @@ from xmlcore.first_use import on_first_use
 
 if TYPE_CHECKING:  # what is imported on first use, for editors and type checkers
     from xmlcore.experiment import evaluate
-    from xmlcore.models import PLT, DoubleSampling, ExtendedPLT, LabelTree, LdSM, OneVsRest, TextClassifier, load_model
+    from xmlcore.models import (
+        PLT,
+        DoubleSampling,
+        ExtendedPLT,
+        LabelTree,
+        LdSM,
+        NearestRows,
+        OneVsRest,
+        TextClassifier,
+        load_model,
+    )  # fmt: skip
     from xmlcore.ranking import Ranking
     from xmlcore.selection import FALS
 
@@ -33,9 +43,9 @@ if TYPE_CHECKING:  # what is imported on first use, for editors and type checker
 __version__ = "0.1.0"
 
 __all__ = [
-    "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "OneVsRest", "Ranking", "TextClassifier",
-    "evaluate", "datasets", "decisions", "experiment", "explain", "figures", "jobs", "load_model", "metrics", "models",
-    "robustness", "selection", "serve", "store",
+    "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "NearestRows", "OneVsRest",
+    "Ranking", "TextClassifier", "evaluate", "datasets", "decisions", "experiment", "explain", "figures", "jobs",
+    "load_model", "metrics", "models", "robustness", "selection", "serve", "store",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
@@ -44,7 +54,10 @@ if not TYPE_CHECKING:  # type checkers report a name that does not exist
         "datasets", "decisions", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness",
         "selection", "serve", "store",
     )  # fmt: skip
-    _MODELS = ("DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "OneVsRest", "PLT", "TextClassifier", "load_model")
+    _MODELS = (
+        "DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "NearestRows", "OneVsRest", "PLT",
+        "TextClassifier", "load_model",
+    )  # fmt: skip
     __getattr__, __dir__ = on_first_use(
         __name__,
         {

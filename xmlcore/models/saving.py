@@ -37,6 +37,7 @@ SAVED_CLASSES = {
     "LassoSelection": "xmlcore.selection.rivals",
     "LdSM": "xmlcore.models.ldsm",
     "MutualInformationSelection": "xmlcore.selection.rivals",
+    "NearestRows": "xmlcore.models.nearest_rows",
     "OneVsRest": "xmlcore.models.one_vs_rest",
     "PLT": "xmlcore.models.plt",
     "RandomForestSelection": "xmlcore.selection.rivals",
