@@ -83,8 +83,6 @@ def hierarchical_precision_recall_f1_at_k(
     PrecisionRecallF1
         The values at 1..k.
 
-    {of_rankings_raises}
-
     Examples
     --------
     >>> from xmlcore import metrics
