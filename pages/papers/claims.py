@@ -6,14 +6,20 @@ import streamlit as st
 from pages.papers import repeated
 from pages.shared import addresses, fields, format, tables, tasks, view
 from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import papers
 from xmlcore.experiment import repeating
 
+KEY = "papers.paper"
+
 
 def choose() -> list:
-    """Return the claims of the paper that is chosen."""
+    """Return the claims of the paper that is chosen, at first that of the claim in the address."""
+    linked = dict(enumerate(papers.CLAIMS)).get(view.now().claim)
+    if linked is not None and KEY not in st.session_state:
+        workspace.update(lambda data: data["widgets"].__setitem__(KEY, linked.paper))
     titles = {name: paper.title for name, paper in papers.PAPERS.items()}
-    paper = fields.radio("Paper", titles, "papers.paper", label_visibility="collapsed")
+    paper = fields.radio("Paper", titles, KEY, label_visibility="collapsed")
     st.caption(f"{papers.PAPERS[paper].citation}.")
     return [claim for claim in papers.CLAIMS if claim.paper == paper]
 
