@@ -24,7 +24,22 @@ class Selections(door.Runs):
         return False
 
     def begin(self, ready, page) -> None:
-        begin(ready.data, ready.fingerprint)
+        data, fingerprint = ready.data, ready.fingerprint
+        method = next(iter(experiment.SELECTORS))
+        task, nothing = tasks.select_task(fingerprint, method, params=None), data.Y_train.nnz == 0
+        runs = bool(jobs.active("select", fingerprint=fingerprint))
+        st.markdown("Which features matter for which label, and which labels depend on the same?")
+        runs = runs or first_results.comes(fingerprint, "select", method=method)
+        if not runs:
+            actions.button(
+                f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
+                type="primary",
+                key="features.begin",
+                on_click=tasks.start,
+                args=(task,),
+                disabled=nothing,
+            )
+        controls_and_jobs(data, fingerprint, None, "Other methods and settings")
 
     def pick(self, ready, page) -> bool:
         """Pick the selection that was chosen last, or the newest."""
@@ -46,24 +61,6 @@ class Selections(door.Runs):
 
     def watch(self, ready) -> None:
         controls_and_jobs(ready.data, ready.fingerprint, None if ready.run is None else ready.key)
-
-
-def begin(data, fingerprint) -> None:
-    method = next(iter(experiment.SELECTORS))
-    task, nothing = tasks.select_task(fingerprint, method, params=None), data.Y_train.nnz == 0
-    runs = bool(jobs.active("select", fingerprint=fingerprint))
-    st.markdown("Which features matter for which label, and which labels depend on the same?")
-    runs = runs or first_results.comes(fingerprint, "select", method=method)
-    if not runs:
-        actions.button(
-            f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
-            type="primary",
-            key="features.begin",
-            on_click=tasks.start,
-            args=(task,),
-            disabled=nothing,
-        )
-    controls_and_jobs(data, fingerprint, None, "Other methods and settings")
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:
