@@ -99,7 +99,16 @@ class Sweep:
     @property
     def test(self) -> DataFrame | None:
         """Measures of the chosen setting on the test rows, trained on all training rows; None before that was done."""
-        return test_measures(self.final_tasks())
+        tasks = self.final_tasks()
+        if not tasks or not all(training.exists() for training in tasks):
+            return None
+        every = pd.concat([training.load().measures for training in tasks])
+        lines = []
+        for (measure, k), values in every.groupby(["measure", "k"], sort=False)["value"]:
+            low, high = interval(values)
+            line = {"measure": measure, "k": k, "mean": float(values.mean()), "low": low, "high": high}
+            lines.append(line | {"n_seeds": len(values)})
+        return pd.DataFrame(lines)
 
 
 @dataclass(frozen=True)
@@ -418,16 +427,3 @@ def kept_trial(key: str) -> Trial | None:
 def _trial(root, key) -> Trial:
     """Return the result of a trial, from memory after the first time; ``root`` tells cache folders apart."""
     return load("trial", key)
-
-
-def test_measures(tasks) -> DataFrame | None:
-    """Return :attr:`Sweep.test` from the kept results of trainings; None while one of them has none."""
-    if not tasks or not all(training.exists() for training in tasks):
-        return None
-    every = pd.concat([training.load().measures for training in tasks])
-    lines = []
-    for (measure, k), values in every.groupby(["measure", "k"], sort=False)["value"]:
-        low, high = interval(values)
-        line = {"measure": measure, "k": k, "mean": float(values.mean()), "low": low, "high": high}
-        lines.append(line | {"n_seeds": len(values)})
-    return pd.DataFrame(lines)
