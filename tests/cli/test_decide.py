@@ -86,6 +86,3 @@ def test_labels_are_allowed_and_excluded(run, files, tmp_path):
         tmp_path / "aliases.tsv", "-o", decided, "--quiet")  # fmt: skip
     assert labels(decided) == {0, 3} == labels(decided, "-k", 9) and labels(decided, "--labels", "three") == {3}
     assert "'four', which is no label" in run("predict", model, files / "test.txt", "--labels", "four", status=2).err
-    some.write_text("three 3\n")
-    assert "two in each line, with a tab" in " ".join(
-        run("decide", model, files / "test.txt", "--aliases", some, status=2).err.replace("│", "").split())  # fmt: skip

@@ -20,7 +20,6 @@ from xmlcore.metrics.at_k import (
     abandonment_at_k,
     coverage_at_k,
     hamming_loss_at_k,
-    hierarchical_precision_recall_f1_at_k,
     precision_recall_f1_at_k,
     subset_accuracy_at_k,
 )
@@ -30,14 +29,7 @@ from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
 from xmlcore.metrics.confusions import Confusions, confused_rows, confusions
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
-from xmlcore.metrics.measures import (
-    MEASURES,
-    MORE_MEASURES,
-    SCORE_MEASURES,
-    USUAL_MEASURES,
-    Measure,
-    is_smaller_better,
-)
+from xmlcore.metrics.measures import MEASURES, MORE_MEASURES, SCORE_MEASURES, USUAL_MEASURES, Measure, is_smaller_better
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.ranking import (
     hits,
@@ -72,12 +64,12 @@ __all__ = [
     "Confusions", "Difference", "Friedman", "Hierarchy", "Measure", "PrecisionRecallF1", "abandonment_at_k", "accuracy",
     "as_ranking", "at_threshold", "average_precision", "brier_score_at_k", "by_label", "calibration_error",
     "compare_rankings", "confused_rows", "confusions", "coverage_at_k", "f1_at_k", "f1_of_labels",
-    "first_class_by_bucket", "friedman", "hamming_loss", "hamming_loss_at_k", "hierarchical_precision_recall_f1_at_k",
-    "hits", "holm", "inverse_log_frequency", "intervals", "intervals_of_several", "inverse_propensity",
-    "is_smaller_better", "labels_by_bucket", "macro_f1", "measures", "micro_auc", "ndcg_at_k", "one_error",
-    "paired_bootstrap", "paired_permutation", "per_row", "precision_at_k", "precision_recall_f1",
-    "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k", "psprecision_at_k", "psrecall_at_k", "ranking_loss",
-    "recall_at_k", "reliability", "scorer", "subset_accuracy", "subset_accuracy_at_k", "value", "warm_up", "wilcoxon",
+    "first_class_by_bucket", "friedman", "hamming_loss", "hamming_loss_at_k", "hits", "holm", "inverse_log_frequency",
+    "intervals", "intervals_of_several", "inverse_propensity", "is_smaller_better", "labels_by_bucket", "macro_f1",
+    "measures", "micro_auc", "ndcg_at_k", "one_error", "paired_bootstrap", "paired_permutation", "per_row",
+    "precision_at_k", "precision_recall_f1", "precision_recall_f1_at_k", "psdcg_at_k", "psndcg_at_k",
+    "psprecision_at_k", "psrecall_at_k", "ranking_loss", "recall_at_k", "reliability", "scorer", "subset_accuracy",
+    "subset_accuracy_at_k", "value", "warm_up", "wilcoxon",
 ]  # fmt: skip
 
 document(__all__, vars())

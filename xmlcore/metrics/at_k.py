@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.hierarchy import Hierarchy
 from xmlcore.metrics._row_counts import RowCounts, Statistics, check_item, check_k
 from xmlcore.metrics.measures import AVERAGES
 from xmlcore.typing import ArrayLike, Labels, Predictions
@@ -62,37 +61,6 @@ def precision_recall_f1_at_k(
     check_average(average)
     found = values_at_k(Y_true, ranking, k, [f"{average} {of}@k" for of in ("P", "R", "F1")], labels, n_labels)
     return PrecisionRecallF1(*found)
-
-
-def hierarchical_precision_recall_f1_at_k(
-    Y_true: Labels, ranking: Predictions, k: int = 5, *, hierarchy: Hierarchy
-) -> PrecisionRecallF1:
-    r"""Return precision, recall and F1 at 1..k of labels together with all that is above them.
-
-    .. math:: hP = \frac{\sum_{rows} |\hat a \cap a|}{\sum_{rows} |\hat a|}, \qquad
-        hR = \frac{\sum_{rows} |\hat a \cap a|}{\sum_{rows} |a|}, \qquad hF1 = \frac{2\,hP\,hR}{hP + hR}
-
-    with :math:`a` and :math:`\hat a` the labels in :math:`y` and :math:`\hat y_{1..k}` and all labels and groups above
-    them: a label that is wrong, but near a true one, is partly right (Kiritchenko, Matwin, Nock and Famili, "Learning
-    and evaluation in the presence of class hierarchies", Canadian AI 2006).
-
-    {Parameters: Y_true, ranking, k, hierarchy}
-
-    Returns
-    -------
-    PrecisionRecallF1
-        The values at 1..k.
-
-    Examples
-    --------
-    >>> from xmlcore import metrics
-    >>> names = ["violin", "guitar", "law"]
-    >>> hierarchy = metrics.Hierarchy({"violin": "instrument", "guitar": "instrument"}, names)
-    >>> metrics.hierarchical_precision_recall_f1_at_k([[0]], [[1, 2]], 2, hierarchy=hierarchy).recall.tolist()
-    [0.5, 0.5]
-    """
-    names = [f"hierarchical {of}@k" for of in ("P", "R", "F1")]
-    return PrecisionRecallF1(*values_at_k(Y_true, ranking, k, names, hierarchy=hierarchy))
 
 
 def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: ArrayLike | None = None) -> np.ndarray:
