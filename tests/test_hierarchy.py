@@ -7,6 +7,7 @@ import pytest
 from xmlcore import PLT, decisions, experiment
 from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset
 from xmlcore.metrics import Hierarchy
+from xmlcore.models import PackedModel, read_packed
 
 PARENTS = {"cat": "animal", "dog": ("animal", "pet"), "animal": "thing", "law": "thing"}
 ROWS = [[1.0, 0.0, 0.1], [0.0, 1.0, 0.0], [0.2, 0.0, 1.0]]
@@ -60,3 +61,10 @@ def test_a_root_counts_for_nobody_unless_it_is_a_label():
         [1, 1, 0, 1, 0, 0],
         [0, 1] + [0] * 4,
     ]
+
+
+def test_a_packed_model_takes_further_names(tmp_path):
+    found = data()
+    model = PLT().fit(found.X_train, found.Y_train)
+    PackedModel(model, found.label_names, aliases=found.label_aliases).save(tmp_path / "model.zip")
+    assert read_packed(tmp_path / "model.zip").predict_topk(ROWS[:1], 2, labels=["hound"]).labels.tolist() == [[1, -1]]

@@ -4,7 +4,7 @@
 
     manifest.json                           see :mod:`xmlcore.archives`; ``about`` is the card
     README.md                               the card for people, and how to load the model
-    names.json                              names of labels and features; null where there are none
+    names.json                              names of labels and features, null where there are none, and aliases
     model/params.json, model/arrays.npz     the model, as its method save writes it
     vectorizer/settings.json, arrays.npz    the vectoriser of a model for texts
 
@@ -88,6 +88,8 @@ class PackedModel:
     card : dict, optional
         What people should know of the model, as JSON can hold it: see :func:`xmlcore.experiment.pack_run`. What any
         model tells of itself is added.
+    aliases : dict of str to label, optional
+        Further names of labels, beside those of a kept rule.
 
     Raises
     ------
@@ -100,6 +102,7 @@ class PackedModel:
     feature_names: list[str] | None = None
     vectorizer: object | None = None
     card: dict = field(default_factory=dict)
+    aliases: dict | None = None
 
     def __post_init__(self):
         model = self.model
@@ -122,6 +125,7 @@ class PackedModel:
         for name, count in (("label_names", self.n_labels), ("feature_names", self.n_features)):
             if (names := getattr(self, name)) is not None:
                 self._set(name, check_names(names, name, count))
+        self._set("aliases", KnownLabels(self.n_labels, self.label_names).aliases(self.aliases or {}))
         if self.is_text and self.label_names is not None:
             self._set("model", model := self._named(model))
         facts = {"model": type(model).__name__, "features": self.n_features, "labels": self.n_labels}
@@ -216,7 +220,7 @@ class PackedModel:
             There is no such label, or none is left.
         """
         rule = getattr(self.model, "rule_", None)
-        known = KnownLabels(self.n_labels, self.label_names, None if rule is None else rule.aliases)
+        known = KnownLabels(self.n_labels, self.label_names, self.aliases | ({} if rule is None else rule.aliases))
         return allowed_by(self.model, known, labels, exclude)
 
     def predict_topk(
@@ -305,6 +309,7 @@ class PackedModel:
 
     def _write(self, file):
         names = {"labels": self.label_names, "features": None if self.is_text else self.feature_names}
+        names |= {"aliases": self.aliases} if self.aliases else {}
         with (
             archives.writing(file, USE, self.card) as archive,
             tempfile.TemporaryDirectory(prefix="xmlcore-tmp-") as folder,
@@ -365,7 +370,8 @@ def read_packed(source: Source, *, mmap: bool = False) -> PackedModel:
             model, vectorizer = read_folder(folder), TextVectorizer.from_plain(*parts) if parts else None
             if not isinstance(names, dict):
                 raise ModelFormatError(f"{NAMES} has no names of labels and features")
-            return PackedModel(model, names.get("labels"), names.get("features"), vectorizer, archive.about)
+            others = vectorizer, archive.about, names.get("aliases")
+            return PackedModel(model, names.get("labels"), names.get("features"), *others)
         except MemoryError:
             raise
         except Exception as error:  # the parsers can raise nearly any exception on files of any form

@@ -82,7 +82,7 @@ def pack_fitted(
         "created": run.created,
     }
     vectorizer = getattr(dataset, "vectorizer", None)
-    return PackedModel(model, dataset.label_names, dataset.feature_names, vectorizer, card)
+    return PackedModel(model, dataset.label_names, dataset.feature_names, vectorizer, card, dataset.label_aliases)
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,8 @@ def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None
 def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:
     """Return a model with the names and the vectoriser of the data set that it was trained on."""
     check_dataset(dataset)
-    return PackedModel(model, dataset.label_names, dataset.feature_names, dataset.vectorizer)
+    of_data = dataset.label_names, dataset.feature_names, dataset.vectorizer
+    return PackedModel(model, *of_data, aliases=dataset.label_aliases)
 
 
 class _OfFile(Task):
