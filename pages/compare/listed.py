@@ -159,7 +159,7 @@ def measures(frame) -> list[str]:
 
 def taken(frame, columns) -> tuple[str, ...]:
     """Return the columns without hierarchical measures that were taken of no result."""
-    return tuple(name for name in columns if "hierarchical" not in name or frame[name].notna().any())
+    return tuple(name for name in columns if "hierarchical F1" not in name or frame[name].notna().any())
 
 
 def choose(frame) -> Listing:

@@ -188,7 +188,7 @@ def buttons(records: list, lines, frame, choice) -> None:
 
 def everything(frame) -> pd.DataFrame:
     own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
-    rest = [name for name in frame if name not in (*own, *listed.INTERNAL)]
+    rest = [name for name in listed.taken(frame, frame.columns) if name not in (*own, *listed.INTERNAL)]
     frame = frame.assign(seed=frame["seed"].astype("Int64"))  # models without a seed would make all of them floats
     return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)
 
