@@ -1,7 +1,6 @@
 """Results that repeat a claim on the data set in use: their values, in a few words with a verdict, and as a figure."""
 
 import math
-import re
 from functools import partial
 
 import numpy as np
@@ -42,12 +41,11 @@ def summary(claim: papers.Claim, ready) -> str:
 
 def said(found: dict, shows) -> list[str]:
     """Return a text per result of its values whose names, before " at ", are shown."""
-    lines = []
+    lines = {}
     for title, values in found.items():
-        shown = [name for name in values if name.partition(" at ")[0] in shows]
-        texts = ", ".join(_written(*name.partition(" at "), values[name]) for name in shown)
-        lines += [f"{title}: {texts}" if title else texts] if texts else []
-    return lines
+        named = ((name.partition(" at "), value) for name, value in values.items())
+        lines[title] = ", ".join(_written(*name, value) for name, value in named if name[0] in shows)
+    return [f"{title}: {text}" if title else text for title, text in lines.items() if text]
 
 
 def _written(name, at, where, value) -> str:
@@ -105,7 +103,7 @@ def _compared(comparison, facts):
     if alike is not None:
         means["Jaccard"] = alike.groupby("b")["jaccard"].mean()
     for size in ("D", "C"):
-        means.index = [re.sub(rf"n_hidden {facts[size]}\b", f"n_hidden {size}", name) for name in means.index]
+        means.index = [name.replace(f"(n_hidden {facts[size]})", f"(n_hidden {size})") for name in means.index]
     return {method: values.dropna().to_dict() for method, values in means.iterrows()}
 
 
@@ -148,9 +146,8 @@ def _measures(_, ready, found):
     return figures.measures_compared(frame[frame["k"].isin(results.ks(ready.data.n_labels))]), frame
 
 
-def _of_selections(draw, _, ready, found):
-    frame = found[""].frame
-    return draw(frame, FIRST), frame
+def _frame(draw, _, ready, found):
+    return draw(found[""].frame, FIRST), found[""].frame
 
 
 def _networks(claim, ready, found):
@@ -229,7 +226,11 @@ _FIGURES = {
     ("select", "positive_gradients"): _gradients,
     ("compare_selections", "networks_compared"): _networks,
     ("compare_selections", "significance_diagram"): _significance,
-    ("compare_selections", "patterns_compared"): partial(_of_selections, figures.patterns_compared),
-    ("compare_selections", "score_against_share"): partial(_of_selections, figures.score_against_share),
+    ("compare_selections", "patterns_compared"): partial(
+        _one, partial(figures.patterns_compared, measure=FIRST), "frame"
+    ),
+    ("compare_selections", "score_against_share"): partial(
+        _one, partial(figures.score_against_share, measure=FIRST), "frame"
+    ),
     ("compare_selections", "selections_agree"): partial(_one, figures.selections_agree, "agreement"),
 }

@@ -23,21 +23,20 @@ CLAIMS = (
     Claim(_ID, ("Table 2",), "Sizes of the five data sets.", "LSHTC1: 126,871 + 31,718 rows, 12,294 classes", LOST,
           "The LSHTC collections are neither in the catalog nor on the machine of the measurements.",
           "docs/catalog.md", Repeat("description"), page="Data", table="double-sampling-data"),
-    Claim(_ID, ("Table 3", "Figure 3"), "Double sampling is the best compromise of time, memory and quality, and "
-          "leads on the largest data.", "LSHTC1: accuracy 37.4 %, macro-F1 26.5 %, training 321 s, 2 GB (one-vs-all "
-          "44.1 %, 27.4 %, 23,056 s, 40.3 GB); WIKI-100K: 25.0 %, 17.8 %", LOST, "These data are not to be had. On "
-          "wordnet-class (15,537 classes) it has 41.6 % and 32.1 % after 0.4 s and 59 MiB, one-vs-rest 44.7 % and "
-          "34.2 % after 324 s and 331 MiB, a label tree 42.6 % and 27.4 % after 0.4 s.",
-          f"{_MEASURED}#beside-other-methods", BESIDE, "frontier", "Compare", "double-sampling-results", ("P@1",
-          "F1 of means@1", "fit_s", "predict_s", "memory"), (_ABOVE_TREES, *(AtMost(f"{of} {_OWN}",
-          f"{of} of one-vs-rest") for of in ("fit_s", "memory")))),
+    Claim(_ID, ("Table 3", "Figure 3"), "Double sampling is the best compromise of time, memory and quality, and leads "
+          "on the largest data.", "LSHTC1: accuracy 37.4 %, macro-F1 26.5 %, training 321 s, 2 GB (one-vs-all 44.1 %, "
+          "27.4 %, 23,056 s, 40.3 GB); WIKI-100K: 25.0 %, 17.8 %", LOST, "These data are not to be had. On "
+          "wordnet-class (15,537 classes) it has 41.6 % and 32.1 % after 0.4 s and 59 MiB, one-vs-rest 44.7 % and 34.2 "
+          "% after 324 s and 331 MiB, a label tree 42.6 % and 27.4 % after 0.4 s.", f"{_MEASURED}#beside-other-methods",
+          BESIDE, "frontier", "Compare", "double-sampling-results", ("P@1", "F1 of means@1", "fit_s", "predict_s",
+          "memory"), (_ABOVE_TREES, *(AtMost(f"{of} {_OWN}", f"{of} of one-vs-rest") for of in ("fit_s", "memory")))),
     Claim(_ID, ("Section 4",), "It suffers least from long tails of classes.", "", HOLDS, "Of classes with one "
-          "training row of wordnet-class it finds 20 %, one-vs-rest 15 %, label trees 5 to 10 %. On classes of 4 to "
-          "29 rows it is 6 to 8 points below one-vs-rest.", f"{_DOC}#results", BESIDE, "buckets_compared", "Sampling",
+          "training row of wordnet-class it finds 20 %, one-vs-rest 15 %, label trees 5 to 10 %. On classes of 4 to 29 "
+          "rows it is 6 to 8 points below one-vs-rest.", f"{_DOC}#results", BESIDE, "buckets_compared", "Sampling",
           shows=("F1 of means@1",), decided=(_ABOVE_TREES, AtMost(f"{_F1} one-vs-rest", f"F1 of means@1 {_OWN}"))),
-    Claim(_ID, ("Section 4, first paragraph",), "Trees predict worse, since an error near the root cannot be "
-          "corrected below.", "LSHTC1: accuracy of RecallTree 18.1 %, FastXML 39.3 %, double sampling 37.4 %", FAILS,
-          "On wordnet-class a label tree has 42.6 % accuracy, and double sampling 41.6 %. Errors are near the root, "
+    Claim(_ID, ("Section 4, first paragraph",), "Trees predict worse, since an error near the root cannot be corrected "
+          "below.", "LSHTC1: accuracy of RecallTree 18.1 %, FastXML 39.3 %, double sampling 37.4 %", FAILS, "On "
+          "wordnet-class a label tree has 42.6 % accuracy, and double sampling 41.6 %. Errors are near the root, "
           "though: 69 % of them at the first of two levels there, and 23 % at the first of three on aloi.",
           f"{_MEASURED}#beside-other-methods", BESIDE, "measures_compared", "Compare", shows=("P@1",),
           decided=(AtMost("P@1 of label tree", f"P@1 {_OWN}"),)),

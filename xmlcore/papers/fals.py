@@ -74,16 +74,16 @@ CLAIMS = (
           of=("select_s",))),
     Claim(_ID, ("Table 5", "Table 6", "Table 7", "Table 8", "Table 9"), "In ten folds FALS is better than GLFS, LRDG "
           "and FLFS on most data sets.", "20NG: HL 0.0675, OE 0.348, RL 0.200, AP 0.643, micro-AUC 0.770", LOST,
-          "GLFS has a program for MATLAB only, and none is known of LRDG and FLFS. FALS alone has 0.040, 0.417, "
-          "0.175, 0.675 and 0.834 on 20ng, in 2:1 splits.", _PATTERNS, RIVALS, "patterns_compared", "Features",
-          "fals-folds", shows=("one-error",)),
+          "GLFS has a program for MATLAB only, and none is known of LRDG and FLFS. FALS alone has 0.040, 0.417, 0.175, "
+          "0.675 and 0.834 on 20ng, in 2:1 splits.", _PATTERNS, RIVALS, "patterns_compared", "Features", "fals-folds",
+          shows=("one-error",)),
     Claim(_ID, ("Figure 1", "Figure 6"), "Sketches of the method, and of one set of features beside one for each "
           "label.", "", HOLDS, "FALS.fit takes these steps; what labels keep is drawn for any selection.", _METHOD,
           SELECTED, "selection_heat", "Features"),
-    Claim(_ID, ("Figure 2",), "FALS is like FILS and FAMS like FIMS; sets for each label are better than one for "
-          "all.", "ten data sets: bars without numbers", FAILS, "The first half holds: FILS differs from FALS by at "
-          "most 0.003 on average. The second does not on 20ng: one set for all has micro-AUC 0.896 against 0.834, and "
-          "is better in all five measures; on corel5k and bibtex it is worse in all five.", _PATTERNS, PATTERNS,
+    Claim(_ID, ("Figure 2",), "FALS is like FILS and FAMS like FIMS; sets for each label are better than one for all.",
+          "ten data sets: bars without numbers", FAILS, "The first half holds: FILS differs from FALS by at most 0.003 "
+          "on average. The second does not on 20ng: one set for all has micro-AUC 0.896 against 0.834, and is better "
+          "in all five measures; on corel5k and bibtex it is worse in all five.", _PATTERNS, PATTERNS,
           "patterns_compared", "Features", shows=("one-error",), decided=_at_most(("FALS", "FAMS"), ("FILS", "FIMS")) +
           _at_most(("FALS", "FILS"), ("FILS", "FALS"), ("FAMS", "FIMS"), ("FIMS", "FAMS"), plus=0.01)),
     Claim(_ID, ("Figure 3",), "FALS is as good as its variants, and better than other attributions.",
@@ -96,28 +96,28 @@ CLAIMS = (
     Claim(_ID, ("Figure 4",), "Selections of FALS with other seeds are more alike than those of variants; more epochs "
           "move away.", "20NG: violins without numbers", FAILS, "On 20ng the Jaccard similarity and Spearman's "
           "correlation are 0.55 and 0.50 with another seed, 0.57 and 0.52 with L2, whose weight is not printed. The "
-          "rest is lower, as in the paper: Jaccard 0.48, 0.36 and 0.30 with 20, 50 and 100 epochs, 0.31 with a "
-          "network for each label, 0.37 with integrated gradients.", _ALIKE, VARIANTS, "selections_agree", "Features",
-          shows=("Jaccard",), decided=_at_most(*((of, "FALS") for of in (*_LONGER, *_ELSE, *_ATTRIBUTED)),
-          of=("Jaccard",)) + _at_most(*pairwise(_LONGER), of=("Jaccard",))),
+          "rest is lower, as in the paper: Jaccard 0.48, 0.36 and 0.30 with 20, 50 and 100 epochs, 0.31 with a network "
+          "for each label, 0.37 with integrated gradients.", _ALIKE, VARIANTS, "selections_agree", "Features",
+          shows=("Jaccard",), decided=_at_most(*((of, "FALS") for of in _LONGER + _ELSE + _ATTRIBUTED), of=("Jaccard",))
+          + _at_most(*pairwise(_LONGER), of=("Jaccard",))),
     Claim(_ID, ("Figure 5",), "Few labels of a row are positive, and many gradients are.",
           "ten data sets: bars without numbers", OTHER, "The share is drawn for each label of a selection. By itself "
           "it does not say how well rare labels are predicted.", _METHOD, SELECTED, "positive_gradients", "Features"),
     Claim(_ID, ("Figure 7",), "FALS differs significantly from most methods; in Hamming loss most do not.",
           "Wilcoxon's test over ten data sets", FAILS, "Over six data sets FALS differs from all features, random "
-          "forests and LASSO for each label (p = 0.031, the least possible), in Hamming loss, too; not from LASSO "
-          "with one set in three of five measures (p = 0.156).", _MEASURED, RIVALS, "significance_diagram",
-          "Features", shows=("one-error",)),
-    Claim(_ID, ("Figure 8",), "A tenth of the features is enough, and FALS stays first up to seven tenths.", "FALS "
-          "and three multi-label selections, average over ten data sets: lines without numbers", LOST, "More features "
-          "are worse here, too: one-error of FALS rises from 0.71 to 0.90 on corel5k. The order of the four cannot be "
+          "forests and LASSO for each label (p = 0.031, the least possible), in Hamming loss, too; not from LASSO with "
+          "one set in three of five measures (p = 0.156).", _MEASURED, RIVALS, "significance_diagram", "Features",
+          shows=("one-error",)),
+    Claim(_ID, ("Figure 8",), "A tenth of the features is enough, and FALS stays first up to seven tenths.", "FALS and "
+          "three multi-label selections, average over ten data sets: lines without numbers", LOST, "More features are "
+          "worse here, too: one-error of FALS rises from 0.71 to 0.90 on corel5k. The order of the four cannot be "
           "repeated: GLFS has a program for MATLAB only, and none is known of the others.",
           f"{_MEASURED}#more-features", SHARES, "score_against_share", "Features", shows=("one-error",)),
-    Claim(_ID, ("Figure 9",), "With ReLU layers never change the result by more than 0.01; time is linear in layers; "
-          "H = √(DC) is better than D and C.", "average over ten data sets, one to five layers, ReLU and sigmoid, H = "
-          "D, C or √(DC): lines without numbers", FAILS, "Without hidden layer trees are 14.3 % better on 20ng and "
-          "5.5 % worse on tmc2007-500, 1.1 % better on average over eight data sets. Deeper networks, sigmoid, other "
-          "widths and their time are drawn on the page, and were not measured over data sets.",
+    Claim(_ID, ("Figure 9",), "With ReLU layers never change the result by more than 0.01; time is linear in layers; H "
+          "= √(DC) is better than D and C.", "average over ten data sets, one to five layers, ReLU and sigmoid, H = D, "
+          "C or √(DC): lines without numbers", FAILS, "Without hidden layer trees are 14.3 % better on 20ng and 5.5 % "
+          "worse on tmc2007-500, 1.1 % better on average over eight data sets. Deeper networks, sigmoid, other widths "
+          "and their time are drawn on the page, and were not measured over data sets.",
           "benchmarks/results/recommended.md", NETWORKS, "networks_compared", "Features", shows=("one-error",
           "select_s"), decided=_at_most(*((of, "FALS") for of in _RELU), *(("FALS", of) for of in _RELU), plus=0.01) +
           _at_most(*(("FALS", of) for of in _SIZED)) + _at_most(("FALS (n_layers 5)", "FALS (n_layers 3)"), times=2,
@@ -126,15 +126,15 @@ CLAIMS = (
           "label.", "k = D/10, 10 epochs", HOLDS, "Tests compare all orders of computation with the formula as it is "
           "written.", _METHOD, SELECTED, "feature_bars", "Features"),
     Claim(_ID, ("Lemma 1", "Lemma 2", "Theorem 1", "Theorem 2", "Equation 11"), "Squared gradients are Fisher "
-          "information up to a factor; sets for each label hold no less of it than one for all.", "", HOLDS, "A sum "
-          "of maxima is at least the maximum of the sum. Theorem 2 takes labels for independent, given the row.",
-          _METHOD, PATTERNS, "patterns_compared", "Features"),
+          "information up to a factor; sets for each label hold no less of it than one for all.", "", HOLDS, "A sum of "
+          "maxima is at least the maximum of the sum. Theorem 2 takes labels for independent, given the row.", _METHOD,
+          PATTERNS, "patterns_compared", "Features"),
     Claim(_ID, ("Corollary 1", "Corollary 2"), "Features of large score have a low Cramér–Rao bound and much mutual "
-          "information.", "", OTHER, "Both are approximations without error bounds. What FALS keeps agrees little "
-          "with what mutual information keeps: Jaccard 0.24 on 20ng and 0.15 on bibtex, 0.05 by chance.", _ALIKE,
-          SELECTED, "", "Features"),
+          "information.", "", OTHER, "Both are approximations without error bounds. What FALS keeps agrees little with "
+          "what mutual information keeps: Jaccard 0.24 on 20ng and 0.15 on bibtex, 0.05 by chance.", _ALIKE, SELECTED,
+          "", "Features"),
     Claim(_ID, ("Equation 61", "Equation 62"), "Definitions of ranking loss and average precision.", "", FAILS, "The "
           "first as printed counts the pairs in the right order. By the second a perfect ranking of one label has 0, "
-          "so it cannot have given the 0.62 of 20NG. Ties in random order come nearest to the printed values.",
-          _BESIDE, RIVALS, "patterns_compared", "Features"),
+          "so it cannot have given the 0.62 of 20NG. Ties in random order come nearest to the printed values.", _BESIDE,
+          RIVALS, "patterns_compared", "Features"),
 )  # fmt: skip

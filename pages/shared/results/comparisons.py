@@ -14,10 +14,8 @@ def significance(task, measure: str):
     """Return a figure of what a test over data sets of this workspace does not tell apart, and p; or say what lacks."""
     made = {one.inputs["dataset"]: one.key for one in tasks.made_alike(task, "n_rows", "seeds", elsewhere=True)}
     if len(made) < LEAST_DATA_SETS:
-        st.caption(
-            f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: "
-            f"{format.count(len(made), 'data set')} so far."
-        )
+        of = f"{format.count(len(made), 'data set')} so far."
+        st.caption(f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: {of}")
         return None
     frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
     every = pd.concat(frames).query("measure == @measure")
