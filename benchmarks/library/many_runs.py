@@ -9,6 +9,7 @@ import pandas as pd
 
 from xmlcore import Ranking, experiment, metrics, store
 from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
+from xmlcore.metrics.measures import measurable
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")
 SEEDED = ("PLT", "LdSM", "DoubleSampling")
@@ -60,7 +61,7 @@ def _ranking(rng, data):
     scores = np.sort(rng.random((n, 5)).astype(np.float32), axis=1)[:, ::-1]
     ranking = Ranking(labels, np.ascontiguousarray(scores))
     measured = metrics.measures(data.Y_test, ranking, 5, inv_ps=metrics.inverse_propensity(data.Y_train))
-    measured |= metrics.measures(data.Y_test, ranking, 5, names=metrics.MORE_MEASURES)
+    measured |= metrics.measures(data.Y_test, ranking, 5, names=measurable(metrics.MORE_MEASURES, None))
     lines = [(name, k + 1, float(values[k])) for name, values in measured.items() for k in range(5)]
     return ranking, pd.DataFrame(lines, columns=["measure", "k", "value"])
 
