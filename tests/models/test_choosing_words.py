@@ -68,6 +68,7 @@ def test_nothing_is_tried_with_few_texts_or_given_settings(settings, monkeypatch
     texts, labels = some_texts(of_pairs)
     found = TextClassifier(vectorizer=TextVectorizer(**settings)).fit(texts, labels).vectorizer_
     assert not found.trials_ and found.settings_ | settings == found.settings_
+    assert found.settings_["min_df"] == (2 if settings else 1)
 
 
 def test_data_sets_name_what_was_chosen_and_the_same_is_chosen_again():

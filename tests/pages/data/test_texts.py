@@ -76,16 +76,16 @@ def test_texts_among_the_files_of_numbers_are_recognised(ready):
 def test_columns_and_settings_can_be_changed(ready):
     page = choose(ready)
     field(page, "multiselect", ".text").set_value(["headline", "story"])
-    assert n_features(page.set("texts.ngrams", "1 2")) > 30
+    assert n_features(page.set("texts.units", "words 2")) > 30
     assert page.frame("text", "labels")["text"].iloc[0].startswith("Title 0\nThe cat")
     page.press("texts.make").until(lambda s: "60 rows" in s.text())
     first = page.at.session_state["workspace.snapshot"]["dataset"]
     kept = datasets.load_saved(first)
     assert kept.vectorizer.ngrams == (1, 2) and any("title" in name for name in kept.feature_names)
-    page.set("reword.ngrams", "1 3").make("reword.make")
+    page.set("reword.units", "words 3").make("reword.make")
     page.until(lambda s: s.at.session_state["workspace.snapshot"]["dataset"] != first)
     again = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
-    assert "**news, triples of words**" in page.run().text() and again.vectorizer.ngrams == (1, 3)
+    assert "**news, words, pairs and triples**" in page.run().text() and again.vectorizer.ngrams == (1, 3)
     assert again.texts_train == kept.texts_train
 
 

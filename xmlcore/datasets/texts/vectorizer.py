@@ -247,7 +247,7 @@ class TextVectorizer(HasParameters):
             stop = sorted(ENGLISH_STOP_WORDS)
         settings = UNTRIED | self.given()
         least, most = self._bounds(settings["min_df"], len(texts))
-        analyzer = self.analyzer_for(texts)
+        analyzer = self._analyzer_for(texts)
         finder = self._finder_of(analyzer)
         if cutting.STEMS in settings["features"]:
             if settings["language"] == AUTO:
@@ -397,7 +397,7 @@ class TextVectorizer(HasParameters):
             raise InputError("letters are not found by a pattern", "Reset one of both.", argument="pattern")
         WordFinder(self.pattern)
 
-    def analyzer_for(self, texts) -> str:
+    def _analyzer_for(self, texts) -> str:
         """Return how words are found; warn if texts lack blanks between words, and are analysed as if they had."""
         if self.analyzer != "letters" and lack_blanks(texts):
             if self.analyzer == AUTO and self.pattern == WORD:
