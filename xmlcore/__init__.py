@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what is imported on first use, for editors and type checker
         ExtendedPLT,
         LabelTree,
         LdSM,
+        Mixture,
         NearestRows,
         OneVsRest,
         TextClassifier,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:  # what is imported on first use, for editors and type checker
 __version__ = "0.1.0"
 
 __all__ = [
-    "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "NearestRows", "OneVsRest",
+    "DoubleSampling", "ExtendedPLT", "FALS", "PLT", "LabelTree", "LdSM", "Mixture", "NearestRows", "OneVsRest",
     "Ranking", "TextClassifier", "evaluate", "datasets", "decisions", "experiment", "explain", "figures", "jobs",
     "load_model", "metrics", "models", "robustness", "selection", "serve", "store",
 ]  # fmt: skip
@@ -55,7 +56,7 @@ if not TYPE_CHECKING:  # type checkers report a name that does not exist
         "selection", "serve", "store",
     )  # fmt: skip
     _MODELS = (
-        "DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "NearestRows", "OneVsRest", "PLT",
+        "DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "Mixture", "NearestRows", "OneVsRest", "PLT",
         "TextClassifier", "load_model",
     )  # fmt: skip
     __getattr__, __dir__ = on_first_use(

@@ -137,6 +137,13 @@ class Parameter:
             raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r:.200}")
         return value
 
+    def _check_models(self, value):
+        if not isinstance(value, (list, tuple)) or not value or any(isinstance(one, type) for one in value):
+            raise TypeError(f"{self.name} must be a list of estimators, such as [PLT(), LdSM()], not {value!r:.200}")
+        if bad := [one for one in value if not (hasattr(one, "predict_topk") or hasattr(one, "predict_proba"))]:
+            raise TypeError(f"{self.name} has {bad[0]!r:.60}, which has neither predict_topk nor predict_proba")
+        return value
+
     def _check_share(self, value):
         return self._check_int(value) if isinstance(value, (int, np.integer)) else self._check_float(value)
 
@@ -226,6 +233,7 @@ _CHECKS = {
     "choice": Parameter._check_choice,
     "files": Parameter._check_files,
     "estimator": Parameter._check_estimator,
+    "models": Parameter._check_models,
 }
 
 

@@ -131,7 +131,7 @@ def next_step(ready, used: dict | None) -> None:
             if left and left[0] == takes[0]:
                 _train(ready.fingerprint, "Train", left[:1], "Train", type="primary")
             if left and len(takes) > 1:
-                every = "all four" if len(left) == len(experiment.MODELS) else format.listed(left)
+                every = f"all {len(left)}" if len(left) == len(experiment.MODELS) else format.listed(left)
                 _train(ready.fingerprint, f"Train {every}", left, "Compare")
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (closed, True)}
             st.button("Close", icon=":material/close:", type="tertiary", **close)

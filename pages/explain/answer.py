@@ -128,8 +128,8 @@ PROBABILITY = {  # how the margin of a node's classifier becomes a probability, 
 
 
 def path(view) -> None:
-    if view.kind == "score":
-        st.caption(f"{view.run.model} scores pairs of row and label: there is no tree, so there is no path.")
+    if view.kind in explain.NOT_OF_FEATURES:
+        st.caption(f"{view.run.model} has no tree, so there is no path.")
         return
     nodes = explained("path", view.key, view.row, view.label)
     if nodes.empty:

@@ -48,7 +48,7 @@ def by_hand(view, ready) -> None:
 def _fewest(view) -> None:
     """Say without which features the label explained is not ranked as it is, and let these be dropped."""
     place = None if view.label is None else view.place()
-    if place is None or view.kind == "score":
+    if place is None or view.kind in explain.NOT_OF_FEATURES:
         return
     k = 1 if place == 1 else view.k
     found, title = explained("counterfactual", view.key, view.row, view.label, k), format.plain(view.title)

@@ -25,6 +25,7 @@ DIFFERENCE = {  # the sum of contributions, by the kind of score
     "margin": "the difference of the margins",
     "margin_score": "the difference of the margins",
     "share": "the difference of P, points",  # percentage points; short, for a phone
+    "part": "the difference of P, points",
     "score": "the difference of f",
 }
 
@@ -100,7 +101,8 @@ def another_result(view, ready) -> None:
     other = explaining.named(raw, view.data, raw.attrs["kind"])
     places = [view.place(run) or f"beyond {run.ranking.labels.shape[1]}" for run in (view.run, both[0])]
     cards = [("Rank of the label", " and ".join(map(str, places)), f"By {view.title}, and by {title}.")]
-    if (view.kind == "score") == (raw.attrs["kind"] == "score"):  # else features of one are no features of the other
+    kinds = {view.kind, raw.attrs["kind"]}
+    if len(kinds) == 1 or not kinds & {*explain.NOT_OF_FEATURES}:  # else features of one are no features of the other
         found = explain.agreement(view.contributions, other, TOP)
         cards += explaining.agreement_cards(found["spearman"], found["overlap"], TOP, "of both models")
     tables.cards(cards)

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, TextClassifier, selection
+from xmlcore import (
+    FALS,
+    PLT,
+    DoubleSampling,
+    ExtendedPLT,
+    LdSM,
+    Mixture,
+    NearestRows,
+    OneVsRest,
+    TextClassifier,
+    selection,
+)  # fmt: skip
 from xmlcore.datasets import TextVectorizer
 from xmlcore.models import DenseOutput
 from xmlcore.models.base import MultiLabelModel
@@ -70,6 +81,8 @@ CASES = [
     Case(
         DoubleSampling, {"features": "extended", "candidates_from": "plt", "adversaries": "candidates"}, positive=True
     ),
+    Case(NearestRows, {"n_neighbors": 5}),
+    Case(Mixture, {"members": [PLT(max_leaf_labels=2, C=1.0, normalize="l2"), NearestRows(5)]}),
     Case(TextClassifier, {"model": PLT(max_leaf_labels=2), "vectorizer": TextVectorizer(min_df=1)}),
     Case(FALS, {"n_epochs": 4, "n_features": 0.3}, rounds=True),
     Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),

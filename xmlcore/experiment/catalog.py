@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from xmlcore.models.base import Estimator
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
+from xmlcore.models.mixture import Mixture
 from xmlcore.models.nearest_rows import NearestRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
@@ -78,7 +79,7 @@ NOISE_SUPPORTS = {option: _support.named(option) for option in _support.options}
 
 MODELS = {
     cls.__name__: ModelInfo(cls, (*in_form(cls.PARAMETERS), *NOISE))
-    for cls in (PLT, LdSM, OneVsRest, DoubleSampling, NearestRows)
+    for cls in (PLT, LdSM, OneVsRest, DoubleSampling, NearestRows, Mixture)
 }
 
 GIVEN = "Predictions"  # in the place of a model, in results whose predictions another program has made

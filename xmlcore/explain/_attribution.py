@@ -10,6 +10,8 @@ a model with                is explained as                                    t
 ``linear_margins``          a linear classifier per label (``OneVsRest``)      "margin"
 ``forest_`` and ``apply``   decision trees over rows (:class:`xmlcore.LdSM`)   "share"
 ``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
+``score_parts``             a sum: of votes (``NearestRows``), of members      "part"
+                            (``Mixture``)
 ==========================  =================================================  =========================
 
 With the squared hinge as ``loss_``, the first two are "log_score" and "margin_score": no log or logit of a probability.
@@ -31,18 +33,19 @@ from xmlcore.typing import ArrayLike, Matrix, Ranker
 from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
-KINDS = ("log_proba", "margin", "share", "score", *HINGED.values())
+KINDS = ("log_proba", "margin", "share", "score", "part", *HINGED.values())
+NOT_OF_FEATURES = ("score", "part")  # kinds of models that are explained by other things than the features of X
 
 
 class Attributions(NamedTuple):
     """Contributions of features to the scores of n rows, for one label of each row."""
 
-    values: sp.csr_array  # float64 (n, D): values of the features; of those of pairs if ``kind`` is "score"
+    values: sp.csr_array  # float64 (n, D): values of the features; of what ``names`` names if there are such
     contributions: sp.csr_array  # float64, with the same entries as ``values``; zeros are stored
     baseline: np.ndarray  # float64 (n,): score of a row without features
     total: np.ndarray  # float64 (n,): the baseline plus the contributions of the row
     kind: str  # what the score is: one of KINDS
-    names: list | None  # of the features of pairs of a row and a class; None if features are those of X
+    names: list | None  # of features of pairs, of training rows or of members; None if features are those of X
 
 
 def unwrapped(model):
@@ -59,6 +62,8 @@ def _kind(model):
         return "margin"
     if hasattr(model, "forest_") and hasattr(model, "apply"):
         return "share"
+    if hasattr(model, "score_parts"):
+        return "part"
     return "score" if hasattr(model, "pair_features") else None
 
 
@@ -70,7 +75,7 @@ def kind_of(model: Ranker) -> str:
     if kind is None:
         raise TypeError(
             f"{type(model).__name__} cannot be explained: it has no linear_nodes (as PLT), linear_margins (OneVsRest), "
-            "forest_ and apply (LdSM, once fitted) or pair_features (DoubleSampling)"
+            "forest_ and apply (LdSM, once fitted), pair_features (DoubleSampling) or score_parts (Mixture)"
         )
     return HINGED.get(kind, kind) if getattr(inner, "loss_", None) == "squared_hinge" else kind
 
@@ -81,8 +86,8 @@ def can_explain(model: Ranker) -> bool:
 
 
 def explains_features(model: Ranker) -> bool:
-    """Return whether a model is explained by the features of X, and not by features of pairs of a row and a class."""
-    return _kind(unwrapped(model)) not in (None, "score")
+    """Return whether a model is explained by the features of X, and not by those of pairs, by rows or members."""
+    return _kind(unwrapped(model)) not in (None, *NOT_OF_FEATURES)
 
 
 def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
@@ -129,6 +134,10 @@ def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
 
     *DoubleSampling.* The score is a linear function of features of the pair of row and class. Each contributes its
     weight times its value, and the baseline is 0.
+
+    *NearestRows.* The score is the sum of the votes of the nearest training rows that have the label; the value of each
+    is its cosine with the row. *Mixture.* The score is the sum of the members' weighted probabilities; the value of
+    each is its own score for the label. In both the baseline is 0.
     """
     return Explainer(model).rows(X, labels)
 
@@ -142,6 +151,8 @@ class Explainer:
         if hasattr(model, "linear_nodes"):
             trees = [model.linear_nodes(t) for t in range(len(model.trees_))]
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
+        named = {"score": "feature_names_", "part": "part_names_"}.get(self.kind)
+        self.names = list(getattr(model, named)) if named else None
 
     def rows(self, X, labels) -> Attributions:
         """Return the attributions of rows, see :func:`attributions`."""
@@ -200,7 +211,7 @@ class Explainer:
     def _score(self, X, labels):
         model = self.model
         values = np.asarray(model.pair_features(X, labels[:, None]), np.float64)[:, 0, :]
-        names, n = list(model.feature_names_), X.shape[0]
+        names, n = self.names, X.shape[0]
         parts = values * np.asarray(model.weights_, np.float64)
         ptr = len(names) * np.arange(n + 1)
         ids = np.tile(np.arange(len(names)), n)
@@ -208,6 +219,11 @@ class Explainer:
             sp.csr_array((part.ravel(), ids, ptr), shape=(n, len(names))) for part in (values, parts)
         )
         return Attributions(values, contributions, np.zeros(n), parts.sum(axis=1), self.kind, names)
+
+    def _part(self, X, labels):
+        values, parts = self.model.score_parts(X, labels)
+        total = np.asarray(parts.sum(axis=1), np.float64).ravel()
+        return Attributions(values, parts, np.zeros(X.shape[0]), total, self.kind, self.names)
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):

@@ -45,8 +45,8 @@ def contributions(
     Parameters
     ----------
     model : fitted estimator
-        PLT, OneVsRest, LdSM, DoubleSampling, or a model with the same methods: see :func:`attributions`, which defines
-        the contributions.
+        PLT, OneVsRest, LdSM, DoubleSampling, NearestRows, Mixture, or a model with the same methods: see
+        :func:`attributions`, which defines the contributions.
     {x}
     label : int
     {dataset_names}
@@ -57,9 +57,9 @@ def contributions(
         A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
         ``name`` (if names are known), ``value`` (as in x) and ``contribution``. ``attrs`` has ``baseline`` (the score
         without features), ``total`` (the score: the baseline plus the sum of contributions) and ``kind``: "log_proba",
-        "margin", "share" or "score"; with the squared hinge, whose scores are no probabilities, "log_score" or
+        "margin", "share", "score" or "part"; with the squared hinge, whose scores are no probabilities, "log_score" or
         "margin_score". For DoubleSampling the features are those of the pair of row and class,
-        which have names.
+        which have names; for NearestRows the training rows that vote, and for Mixture the members.
     """
     kind_of(model)
     x = check_row(x)

@@ -55,7 +55,7 @@ def importance(
     n = None if n is None else check_count(n, "n")
     model = unwrapped(model)
     rows, ids = _pairs(model, X, labels, progress)
-    size = X.shape[1] if explainer.kind != "score" else len(model.feature_names_)
+    size = X.shape[1] if explainer.names is None else len(explainer.names)
     sums = np.zeros((3, size))
     each_row_once = np.array_equal(rows, np.arange(X.shape[0]))
     ptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
@@ -78,7 +78,7 @@ def importance(
             "n_rows": sums[2, order].astype(np.int64),
         }
     )
-    frame = with_names(frame, list(model.feature_names_) if explainer.kind == "score" else names)
+    frame = with_names(frame, names if explainer.names is None else explainer.names)
     left_out = X.shape[0] - np.unique(rows).size
     frame.attrs = {
         "kind": explainer.kind, "n_pairs": int(rows.size), "n_left_out": int(left_out), "n_features": occurring.size,

@@ -6,7 +6,7 @@ import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
+from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, unwrapped
 from xmlcore.explain._contributions import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
@@ -54,8 +54,8 @@ def path(
         The model has no path, such as DoubleSampling.
     """
     kind = kind_of(model)
-    if kind == "score":
-        raise TypeError(f"{type(model).__name__} scores pairs of row and label: there is no path; see contributions")
+    if kind in NOT_OF_FEATURES:
+        raise TypeError(f"{type(model).__name__} has no tree, so there is no path; see contributions")
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.explain._attribution import Explainer, kind_of, unwrapped
+from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker
@@ -161,9 +161,9 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
 
 def _explainer(model) -> Explainer:
     explainer = Explainer(model)
-    if explainer.kind == "score":
+    if explainer.kind in NOT_OF_FEATURES:
         raise ValueError(
-            f"{type(model).__name__} is explained by features of pairs of row and label, not by the features of X "
+            f"{type(model).__name__} is explained by other things than the features of X "
             "(explains_features), so that these cannot be ranked by contribution, but by 'magnitude' or 'random'"
         )
     return explainer
@@ -289,4 +289,4 @@ def probability(kind: str, score: float) -> float | None:
         return math.exp(score)
     if kind in ("margin", "margin_score"):
         return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
-    return score if kind == "share" else None
+    return score if kind in ("share", "part") else None

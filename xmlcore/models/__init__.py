@@ -6,6 +6,7 @@ from xmlcore.first_use import on_first_use
 from xmlcore.models.choosing_words import by_trials
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
+from xmlcore.models.mixture import Mixture
 from xmlcore.models.nearest_rows import NearestRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.packed import PackedModel, load_model, looks_packed, read_packed
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sklearn.exceptions import NotFittedError
 
 __all__ = [
-    "DenseOutput", "DoubleSampling", "ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError",
+    "DenseOutput", "DoubleSampling", "ExtendedPLT", "PLT", "LabelTree", "LdSM", "Mixture", "ModelFormatError",
     "ModelNotFoundError", "NearestRows", "NotFittedError", "OneVsRest", "PackedModel", "TextClassifier", "by_trials",
     "load_model",
     "looks_packed", "read_packed",

@@ -42,7 +42,7 @@ ABOUT = About(
     ),
     paper="Cover and Hart, IEEE Transactions on Information Theory 1967",
     color="#56B4E9",
-    mark="triangle-up",
+    mark="x",
     scores="The share of the votes of the nearest training rows that a label gets. It is no calibrated probability.",
 )
 
@@ -180,9 +180,31 @@ class NearestRows(MultiLabelModel):
         found, cosines = self._nearest(self._check_input(X))
         return Ranking(found, cosines.astype(np.float32))
 
-    def votes(self, X: Matrix) -> sp.csr_array:
-        """Return the share that each training row has in all votes: csr_array of float64, shape (n, ``n_rows_``)."""
-        return self._votes(self._check_input(X))
+    @property
+    def part_names_(self) -> list[str]:
+        """Names of the training rows for explanations."""
+        return [f"training row {row}" for row in range(self.n_rows_)]
+
+    def score_parts(self, X: Matrix, labels: ArrayLike) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return the training rows that vote, with their cosines, and what each adds to the score of a label.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array of int, shape (n,)
+            The label of each row.
+
+        Returns
+        -------
+        cosines, parts : csr_array of float64, shape (n, ``n_rows_``)
+            With the same entries; the parts of rows that do not have the label are 0.
+        """
+        X = self._check_input(X)
+        found, cosines = self._nearest(X)
+        votes, row = self._votes(X), np.repeat(np.arange(X.shape[0]), (found >= 0).sum(axis=1))
+        has = self._labels[votes.indices, np.asarray(labels)[row]]
+        parts = csr_of(votes.indptr, votes.indices, votes.data * has, votes.shape)
+        return csr_of(votes.indptr, votes.indices, cosines[found >= 0], votes.shape), parts
 
     def _votes(self, X, progress=silent):
         found, cosines = self._nearest(X, progress)

@@ -36,6 +36,7 @@ SAVED_CLASSES = {
     "LIFT": "xmlcore.selection.lift",
     "LassoSelection": "xmlcore.selection.rivals",
     "LdSM": "xmlcore.models.ldsm",
+    "Mixture": "xmlcore.models.mixture",
     "MutualInformationSelection": "xmlcore.selection.rivals",
     "NearestRows": "xmlcore.models.nearest_rows",
     "OneVsRest": "xmlcore.models.one_vs_rest",
@@ -231,8 +232,14 @@ def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
 def parts_of_model(model) -> tuple[dict, dict[str, np.ndarray]]:
     """Return a fitted model that is saved inside another one, with its class: values for JSON, and arrays."""
     values, arrays = model._whole_state()
-    params, param_arrays = _separate(model.get_params(deep=False))
-    return {"class": type(model).__name__, "params": params, "values": values}, arrays | param_arrays
+    settings, param_arrays = settings_of(model)
+    return settings | {"values": values}, arrays | param_arrays
+
+
+def settings_of(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the class of a model and its parameters: values for JSON, and arrays."""
+    params, arrays = _separate(model.get_params(deep=False))
+    return {"class": type(model).__name__, "params": params}, arrays
 
 
 def model_from_parts(description: dict, arrays: dict[str, np.ndarray]) -> "MultiLabelModel":  # noqa: F821

@@ -25,11 +25,12 @@ OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 DECIDES = "decides"  # kind of a probability that is no score of the model, but decides what it predicts
 # Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
-         "share": "P, percentage points", "score": "f"}  # fmt: skip
-PERCENT = ("log_proba", "margin", "share", DECIDES)  # kinds of score that are probabilities, in percent
+         "share": "P, percentage points", "part": "P, percentage points", "score": "f"}  # fmt: skip
+SUMS = ("share", "part")  # those to which contributions add up themselves
+PERCENT = ("log_proba", "margin", *SUMS, DECIDES)  # kinds of score that are probabilities, in percent
 # The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
-NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "score": "f",
-         DECIDES: "decision P"}  # fmt: skip
+NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "part": "P",
+         "score": "f",         DECIDES: "decision P"}  # fmt: skip
 COLUMN = {kind: (name if name == "f" else name[0].upper() + name[1:]) + ", %" * (kind in PERCENT)
           for kind, name in NAMES.items()}  # fmt: skip
 HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
@@ -41,6 +42,8 @@ SCALE = {
     "share": "Scores on this page are probabilities P, in percent: the share of training rows that have the label, in "
     "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
     "counts less for each, so a label of higher rank can have a lower P.",
+    "part": "Scores on this page are in percent. Contributions are those of the model’s parts, which are training rows "
+    "that vote or members of a mixture, and add up to the score.",
     "log_score": f"{HINGE} Here it is the product, along the label’s path in the tree, of factors cut off at 1, mean "
     "over trees. Contributions add up to its natural logarithm.",
     "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
@@ -112,7 +115,7 @@ def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
     found = frame.copy()
     if "name" not in frame.columns:
         found.insert(1, "name", [data.feature_name(int(j)) for j in frame["feature"]])
-    if kind == "share":
+    if kind in SUMS:
         for column in set(PARTS) & set(frame.columns):
             found[column] = 100 * frame[column]
     return found
@@ -259,13 +262,13 @@ def share(value: float) -> str:
 
 def start(attrs: dict) -> tuple[str, float]:
     """Return the start of bars of contributions, for :func:`xmlcore.figures.contribution_bars`."""
-    return "without features", (100 if attrs["kind"] == "share" else 1) * attrs["baseline"]
+    return "without features", (100 if attrs["kind"] in SUMS else 1) * attrs["baseline"]
 
 
 def adds_up(attrs: dict) -> str:
     """Return a sentence on how bars add up to the score; ``attrs`` are those of contributions."""
     kind, baseline = attrs["kind"], attrs["baseline"]
-    if kind == "score":
+    if kind in explain.NOT_OF_FEATURES:
         return f"The bars add up to {total(kind, attrs['total'])} of the row and this label."
     before = total(kind, max(baseline, 0.0) if kind == "share" else baseline)
     after = total(kind, attrs["total"])
@@ -312,8 +315,8 @@ def round_size(value: float) -> float:
 
 
 def marks_words(text: str | None, kind: str) -> bool:
-    """Return whether words of a text can be marked: a model that scores pairs gives a single word no contribution."""
-    return text is not None and kind != "score"
+    """Return whether words of a text can be marked: some models give a single word no contribution."""
+    return text is not None and kind not in explain.NOT_OF_FEATURES
 
 
 def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "Text") -> None:

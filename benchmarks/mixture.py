@@ -1,0 +1,138 @@
+"""Are models together better than the best of them? Mixture() beside its members, as they come, on every set.
+
+    python -m benchmarks.mixture FOLDER [--data bibtex ...] [--seeds 3] [--out FILE.json]
+    python -m benchmarks.mixture --again --out FILE.json     # its table once more, without measuring
+
+Each model is trained on all training rows and meets the test rows once; nothing is chosen there. Times are of the
+processor. What was measured is kept, and a second start goes on from there; results/mixture.json has what is published.
+"""
+
+import json
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import xmlcore
+from benchmarks.compare import say
+from benchmarks.library import command, files, machine, tables
+from benchmarks.library.comparison import MEASURES
+from benchmarks.precision import read_data
+from xmlcore import metrics
+
+RESULTS = Path(tempfile.gettempdir()) / "xmlcore-mixture.json"
+MODELS = ("PLT", "NearestRows", "LdSM", "DoubleSampling", "OneVsRest", "Mixture")
+ABOUT = """# Models together
+
+`Mixture()` and its members, as they come, on the test rows, in percent: the mean over seeds, ± half of its 95 %
+interval over seeds where there are several. The last lines have the mixture minus the member that is best in each
+measure, found on the test rows, and the processor time, in seconds, of training and of predicting all test rows.
+
+"""
+
+
+def measure(data, name, seed):
+    """Return the measures of a model, its times, and for a mixture its weights."""
+    cls = getattr(xmlcore, name)
+    params = {"random_state": seed} if "random_state" in cls().get_params() else {}
+    params |= {"negative": "zero"} if name == "DoubleSampling" else {}
+    times = [time.process_time()]
+    model = cls(**params).fit(data.X_train, data.Y_train)
+    times.append(time.process_time())
+    ranking = model.predict_topk(data.X_test, 5)
+    times.append(time.process_time())
+    weights = metrics.inverse_propensity(data.Y_train)
+    values = {of: of_ranking(data, ranking, of, weights) for of in MEASURES}
+    found = {
+        "model": name,
+        "seed": seed,
+        "measures": values,
+        "train_s": times[1] - times[0],
+        "test_s": times[2] - times[1],
+    }
+    return found | ({"weights": model.chosen_.to_dict("list")} if name == "Mixture" else {})
+
+
+def of_ranking(data, ranking, of, weights):
+    name, k = of.split("@")
+    if name == "PSP":
+        return 100 * float(metrics.psprecision_at_k(data.Y_test, ranking, int(k), inv_ps=weights)[-1])
+    return 100 * float({"P": metrics.precision_at_k, "nDCG": metrics.ndcg_at_k}[name](data.Y_test, ranking, int(k))[-1])
+
+
+def of_model(runs, name):
+    """Return the measures of a model's runs, (seeds, measures)."""
+    return np.array([[run["measures"][of] for of in MEASURES] for run in runs if run["model"] == name])
+
+
+def text_of(values):
+    """Return the mean of values of several seeds, and half of its interval."""
+    half = 1.96 * values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else None
+    return f"{values.mean():.2f}" + ("" if half is None else f" ± {half:.2f}")
+
+
+def data_markdown(name, found):
+    """Return the table of one data set."""
+    runs, lines = found["runs"], []
+    members = [one for one in MODELS if of_model(runs, one).size]
+    for model in members:
+        of = [run for run in runs if run["model"] == model]
+        times = [np.mean([run[key] for run in of]) for key in ("train_s", "test_s")]
+        share = ""
+        if model == "Mixture":
+            kept = of[0]["weights"]
+            share = ", ".join(f"{m} {w:.2f}" for m, w in zip(kept["member"], kept["weight"]) if w)
+        lines.append([model, *map(text_of, of_model(runs, model).T), *map(tables.number, times), share])
+    if members[-1] == "Mixture" and len(members) > 1:
+        best = np.max([of_model(runs, one).mean(axis=0) for one in members[:-1]], axis=0)
+        gains = of_model(runs, "Mixture").mean(axis=0) - best
+        cost = [
+            sum(np.mean([r[key] for r in runs if r["model"] == one]) for one in members[:-1])
+            for key in ("train_s", "test_s")
+        ]
+        own = [np.mean([r[key] for r in runs if r["model"] == "Mixture"]) for key in ("train_s", "test_s")]
+        ratios = [f"{a / b:.2f} times all members'" for a, b in zip(own, cost)]
+        lines.append(["**mixture − best**", *(f"**{gain:+.2f}**" for gain in gains), *ratios, ""])
+    seeds = len({run["seed"] for run in runs})
+    return f"## {name}\n\n{seeds} seed(s). {tables.measured_text(found)}\n\n" + tables.table(
+        ["", *MEASURES, "training, s", "test, s", "weights"], lines
+    )
+
+
+def write(known, out):
+    blocks = [f"{json.dumps(name)}: {files.as_json(found).rstrip()}" for name, found in known.items()]
+    files.write(out, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
+    files.write(out.with_suffix(".md"), ABOUT + "\n\n".join(data_markdown(*one) for one in known.items()) + "\n")
+
+
+def main():
+    parser = command.parser("mixture", __doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--again", action="store_true", help="measure nothing: write the table of the last time")
+    options = parser.parse_args()
+    known = files.read_json(options.out).get("data", {})
+    for name in (
+        () if options.again else options.data or sorted(p.parent.name for p in options.folder.glob("*/train.*.gz"))
+    ):
+        data, head = read_data(options.folder, name), machine.header("mixture", 2)
+        found = known[name] = known.get(name, {"runs": []}) | head
+        for seed in range(options.seeds):
+            for model in options.models:
+                done = {(run["model"], run["seed"]) for run in found["runs"]}
+                if (model, seed) in done or (model == "OneVsRest" and data.n_labels > 1000):
+                    continue
+                with warnings.catch_warnings(action="ignore"):
+                    found["runs"].append(measure(data, model, seed))
+                say(f"{name}, {model}, seed {seed}: {found['runs'][-1]}")
+                write(known, options.out)
+    write(known, options.out)
+
+
+if __name__ == "__main__":
+    main()
