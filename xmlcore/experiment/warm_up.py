@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore import datasets, explain, metrics, robustness
 from xmlcore._kernels._caching import tell_once
-from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest, base
+from xmlcore.models import PLT, DoubleSampling, LdSM, NearestRows, OneVsRest, base
 from xmlcore.models.compiling import COMPILING, compile_lock
 from xmlcore.models.plt.warming import TOGETHER
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -73,6 +73,7 @@ def pieces() -> list[Piece]:
         Piece("noise", "noise and other explanations", _perturb),
         Piece("reading", "reading files", datasets.warm_up),
         Piece("OneVsRest", "baselines", of(OneVsRest(C=1.0, normalize="l2"))),
+        Piece("NearestRows", "nearest rows", of(NearestRows())),
         Piece("ensembles", "ensembles, beams, reranking", _ensembles),
     ]
 

@@ -9,31 +9,17 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import top_k_dense, top_k_sparse
 from xmlcore.arrays import csr_of
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
+from xmlcore.models import saving
 from xmlcore.models.base import MultiLabelModel, warm_up_pieces
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
-from xmlcore.models.mixture.weighing import (
-    Candidates,
-    Judge,
-    best_weights,
-    calibrated,
-    curve_of,
-    weights_by_frequency,
-)
+from xmlcore.models.mixture import weighing
+from xmlcore.models.mixture.weighing import Candidates, Judge, calibrated
 from xmlcore.models.nearest_rows import NearestRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import checked_rows, counted, stacked
-from xmlcore.models.saving import (
-    ModelFormatError,
-    below,
-    check_types,
-    model_from_parts,
-    parts_of_model,
-    saved_class,
-    settings_of,
-    under,
-)
+from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
@@ -195,11 +181,11 @@ class Mixture(MultiLabelModel):
         for at in range(n):
             ranked = found.scores[:, at] > 0
             if ranked.any():
-                curves[at] = curve_of(found.scores[ranked, at], right[ranked])
+                curves[at] = weighing.curve_of(found.scores[ranked, at], right[ranked])
         judge = Judge(found, calibrated(found.scores, curves), Y_held, Y)
-        weights = best_weights(judge, [seed, 2])
+        weights = weighing.best_weights(judge, [seed, 2])
         groups = np.argmax(label_buckets(counted(Y))[:, None] == np.array(BUCKETS), axis=1).astype(np.int32)
-        by_group = weights_by_frequency(judge, weights, groups, [seed, 3])
+        by_group = weighing.weights_by_frequency(judge, weights, groups, [seed, 3])
         values = [judge.value(one) for one in np.eye(n)]
         self._held_value = judge.value(by_group[groups])
         if (by_group == weights).all():
@@ -300,18 +286,20 @@ class Mixture(MultiLabelModel):
         for at, member in enumerate(self.members_):
             if not isinstance(member, MultiLabelModel):
                 raise TypeError(f"members_[{at}] is a {type(member).__name__}: only members of xmlcore can be saved")
-            description, of_member = parts_of_model(member)
+            description, of_member = saving.parts_of_model(member)
             members.append(description)
             arrays |= under(f"member{at}.", of_member)
         values = {"n_features": self.n_features_in_, "n_labels": self.n_labels_, "members": members}
-        tried = [settings_of(one)[0] for one in self.members or () if isinstance(one, MultiLabelModel)]
+        tried = [saving.settings_of(one)[0] for one in self.members or () if isinstance(one, MultiLabelModel)]
         return values | {"names": self.names_, "trials": self._trials, "tried": tried}, arrays
 
     def _restore(self, values, arrays):
         n_features, n_labels = (check_count(values[name], name, most=INT32_MAX) for name in ("n_features", "n_labels"))
-        members = [model_from_parts(one, below(f"member{at}.", arrays)) for at, one in enumerate(values["members"])]
+        members = [
+            saving.model_from_parts(one, below(f"member{at}.", arrays)) for at, one in enumerate(values["members"])
+        ]
         weights, n = arrays["weights"], len(members)
-        check_types(
+        saving.check_types(
             arrays, {"weights": (np.float64, 2), "groups": (np.int32, (n_labels,)), "curves": (np.float64, (n, 3))}
         )
         groups, trials = arrays["groups"], [(str(name), float(value), float(w)) for name, value, w in values["trials"]]
@@ -323,7 +311,7 @@ class Mixture(MultiLabelModel):
         names = [str(name) for name in values["names"]]
         self._set_fitted(members, names, weights, groups, arrays["curves"], n_features, n_labels)
         self._trials = trials
-        self.members = [saved_class(one["class"])(**one["params"]) for one in values["tried"]] or None
+        self.members = [saving.saved_class(one["class"])(**one["params"]) for one in values["tried"]] or None
 
 
 _DEFAULTS = (PLT, NearestRows, LdSM, DoubleSampling, OneVsRest)
