@@ -326,6 +326,12 @@ def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data
 
 
+def unsigned_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`csr_parts` does, with the columns as uint32."""
+    ptr, columns, values = csr_parts(matrix)
+    return ptr, columns.view(np.uint32), values
+
+
 def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name} must be a whole number, not {value!r:.200}")

@@ -8,7 +8,7 @@ from _kernels.plt_problems import sparse_rows
 
 from xmlcore._kernels import plt_clusters, plt_rows
 from xmlcore.models.plt.building import build_tree, label_representations
-from xmlcore.validation import check_labels, csr_parts
+from xmlcore.validation import check_labels, csr_parts, unsigned_parts
 
 
 def test_zones_come_one_after_the_other():
@@ -28,7 +28,7 @@ def test_split_labels(n_clusters, seed):
     plt_clusters.normalise_rows(csr_parts(representations)[0], representations.data)
     labels = np.setdiff1d(np.arange(25), [3, 8]).astype(np.int32)
     found = plt_clusters.split_labels(
-        *csr_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
+        *unsigned_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
     )
     dense = representations.toarray().astype(float)
     assert found.tolist() == naive.plt_training.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)

@@ -7,7 +7,7 @@ from _kernels.plt_problems import sparse_rows
 
 from xmlcore._kernels import plt_clusters, plt_training, plt_tree
 from xmlcore.models.plt import LOSS_NUMBERS
-from xmlcore.validation import csr_parts
+from xmlcore.validation import csr_parts, unsigned_parts
 
 
 def problem(n, n_columns, seed, n_children, share=0.3, drawn=0, density=0.4):
@@ -22,7 +22,7 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
     rows_ptr = np.concatenate([[0], np.cumsum([c.size for c in children])]).astype(np.int64)
-    features, local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
+    features, local = plt_training.gather_rows(*unsigned_parts(X), rows, X.shape[1])
     under = plt_training.NodeRows(rows_ptr, np.concatenate(children), np.empty(0, np.float32))
     settings = plt_training.DescentSettings(
         LOSS_NUMBERS[loss], np.float32(C), np.float32(tol), max_epochs, np.float32(0), seed

@@ -93,7 +93,7 @@ def draw_members(x, sums, clusters, n_clusters, seed, number):
     n = clusters.size
     order = np.arange(n).astype(np.int32)
     shuffle(order, stream(seed, number))
-    chosen = np.int64(0)  # with a literal, Numba would compile add_label once more
+    chosen = 0
     for wanted in range(2):  # labels with a representation, then the rest
         for o in range(n):
             i = order[o]

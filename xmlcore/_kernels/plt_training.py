@@ -30,7 +30,7 @@ class ScaledRows(NamedTuple):
     """All training rows, scaled, in columns."""
 
     ptr: np.ndarray  # int64 (N + 1,)
-    columns: np.ndarray  # int32
+    columns: np.ndarray  # uint32
     values: np.ndarray  # float32
     weights: np.ndarray  # float32 (N,): the weight of each row in the loss
 
@@ -79,7 +79,10 @@ def node_rows(indptr, indices, leaf_of_label, parent):
 
 @kernel
 def gather_rows(indptr, indices, data, rows, n_features):
-    """Copy ``rows`` of a CSR matrix; number the features that occur, which are returned as well, from 0 on."""
+    """Copy ``rows`` of a CSR matrix; number the features that occur, which are returned as well, from 0 on.
+
+    ``indices`` are uint32: with signed ones, each use would be tested for a position from the end.
+    """
     # All rows with all features are not copied: that would take as much memory again in every thread.
     m = rows.size
     whole = m == indptr.size - 1
@@ -103,7 +106,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
             features[count] = f
             count += 1
     whole = whole and count == n_features
-    local_indices = indices.view(np.uint32) if whole else np.empty(local_indptr[m], np.uint32)
+    local_indices = indices if whole else np.empty(local_indptr[m], np.uint32)
     local_data = data if whole else np.empty(local_indptr[m], np.float32)
     squares = np.empty(m, np.float32)
     for r in range(m):
@@ -140,7 +143,9 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     used = np.empty(LANES, np.float32)
     boost = np.ones(LANES, np.float32)
     has_boosts = under.boosts.size > 0
-    costs = Costs(settings.C * weights_of_rows[own], boost, has_boosts)
+    costs = Costs(np.empty(m, np.float32), boost, has_boosts)
+    for r in range(m):
+        costs.of_row[r] = settings.C * weights_of_rows[own[r]]
     if has_boosts:
         boost[0] = under.boosts[children[0]]
     epochs = 0
@@ -148,9 +153,7 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     if n == 1 or mirrored:
         flat = np.zeros(n_features + 1, np.float32)
         dual = np.full(m, -ZERO, np.float32)
-        mark_rows(
-            own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, np.int64(0), np.int64(1), ZERO
-        )
+        mark_rows(own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, 0, 1, ZERO)
         visits, violation = descend(local, flat, n_features, dual, used, costs, settings, number)
         for f in range(n_features + 1):
             weights[f, 0] = flat[f]
@@ -169,7 +172,7 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
             v = children[first + c]
             if has_boosts:
                 boost[c] = under.boosts[v]
-            mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, np.int64(LANES), ZERO)
+            mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, LANES, ZERO)
         visits, worst = descend(local, flat, LANES * n_features, dual, used, costs, settings, number)
         for f in range(n_features + 1):
             for c in range(here):

@@ -19,7 +19,7 @@ from xmlcore.models import LabelTree
 from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
-from xmlcore.validation import check_features, check_labels, csr_parts
+from xmlcore.validation import check_features, check_labels, csr_parts, unsigned_parts
 
 
 def problem(n=150, d=30, n_labels=30, seed=0):
@@ -116,7 +116,7 @@ def test_clustered_trees_are_split_node_by_node(arity, max_leaf_labels, n_labels
     def split(node, labels):
         members = np.array(labels, np.int32)
         clusters = building.split_labels(
-            *csr_parts(matrix), members, 30, arity, building.KMEANS_TOLERANCE, building.KMEANS_ITERATIONS, 9, node
+            *unsigned_parts(matrix), members, 30, arity, building.KMEANS_TOLERANCE, building.KMEANS_ITERATIONS, 9, node
         )
         return [members[clusters == c].tolist() for c in range(arity)]
 

@@ -8,7 +8,7 @@ from xmlcore._kernels.plt_shapes import huffman_parents, shuffle_parts
 from xmlcore.models.plt.label_tree import LabelTree, in_breadth_first_order
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import csr_parts
+from xmlcore.validation import csr_parts, unsigned_parts
 
 CLUSTERING = "Clustering labels"  # Phase that progress reports while a tree is built.
 KMEANS_TOLERANCE = np.float32(1e-4)  # k-means stops when the mean similarity rises by less than this.
@@ -65,7 +65,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
     """Build a tree level by level, where each node's labels are split into parts of equal size (up to one label)."""
     arity = min(arity, max(2, n_labels))
     limit = max(arity, min(max_leaf_labels, n_labels))
-    matrix = csr_parts(representations) if representations is not None else None
+    matrix = unsigned_parts(representations) if representations is not None else None
     limits = KMEANS_TOLERANCE, KMEANS_ITERATIONS
 
     # The current level: ``members`` holds the labels of its inner nodes, node after node, ``ptr`` where each node's

@@ -15,7 +15,7 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, of_phases
-from xmlcore.validation import csr_parts
+from xmlcore.validation import csr_parts, unsigned_parts
 
 CHOOSING, NODES = "Choosing settings", "Training nodes of trees"
 SHARES = {CHOOSING: 1.0, CLUSTERING: 0.2, NODES: 0.8}  # of the time of training one tree, roughly
@@ -48,7 +48,7 @@ class RowsOfTree(NamedTuple):
             boosts = np.ones(parent.size, np.float32)
             boosts[leaf_of_label] = self.boosts
             under = under._replace(boosts=boosts)
-        return ScaledRows(*csr_parts(self.X), weights.astype(np.float32)), under
+        return ScaledRows(*unsigned_parts(self.X), weights.astype(np.float32)), under
 
 
 class Group(NamedTuple):
