@@ -2,9 +2,12 @@
 
 import gc
 
+import numpy as np
 import pytest
+from numba import njit
 from numba.core import config
 from numba.core.registry import CPUDispatcher
+from numba.core.target_extension import CPU, jit_registry
 
 from xmlcore._kernels import _jit
 from xmlcore._kernels._dispatchers import CodeForCallers
@@ -41,6 +44,29 @@ def test_python_can_call_a_function_before_and_after_kernels_do():
     assert (add_one(1), add_two(1), add_one(1)) == (2, 3, 2)
     add_two, add_one = pair()
     assert (add_two(1), add_one(1), add_two(1)) == (3, 2, 3)
+
+
+def test_numbers_that_kernels_name_share_code():
+    add_one = pair()[1]
+
+    def add(x):
+        return add_one(0) + add_one(5) + add_one(x)
+
+    assert kernel(add)(1) == 9
+    assert len(add_one.for_callers.overloads) == 1
+
+
+def test_functions_of_numpy_work_after_kernels_used_them():
+    def reversed_and_longer(n):
+        return np.arange(n)[::-1].copy().sum() + np.empty(n - 1, np.float64).size
+
+    compiled = kernel(reversed_and_longer), njit(reversed_and_longer)
+    usual = jit_registry[CPU]
+    for function in compiled:
+        assert function(4) == 9
+        with pytest.raises(ValueError, match="negative dimensions"):
+            function(0)
+    assert jit_registry[CPU] is usual
 
 
 def test_an_error_in_a_called_function_reaches_python():

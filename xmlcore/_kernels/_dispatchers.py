@@ -14,8 +14,10 @@ from typing import ClassVar
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
+from numba.core.target_extension import CPU, jit_registry
 
 from xmlcore._kernels._caching import KernelCache, tell_once
 from xmlcore.interrupts import call_to_the_end
@@ -88,12 +90,19 @@ class _KernelFlags(Flags):
 
 
 class KernelCompiler(Compiler):
-    """Numba's compiler, which compiles NumPy's functions once for all kernels."""
+    """Numba's compiler, which compiles NumPy's functions once for all kernels, and for callers only."""
 
     def _compile_core(self):
         tell_once()
         self.state.flags = _KernelFlags(self.state.flags)
-        return super()._compile_core()
+        with global_compiler_lock:
+            usual = jit_registry.pop(CPU)  # with which Numba compiles what takes the place of NumPy's functions
+            jit_registry[CPU] = functools.partial(usual, pipeline_class=CompilerForCallers)
+            try:
+                return super()._compile_core()
+            finally:
+                del jit_registry[CPU]
+                jit_registry[CPU] = usual
 
 
 class CompilerForCallers(KernelCompiler):
@@ -102,7 +111,17 @@ class CompilerForCallers(KernelCompiler):
     def compile_extra(self, func):
         """Compile a Python function; see :class:`numba.core.compiler.CompilerBase`."""
         self.state.library = CodeForCallers(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.flags.no_cpython_wrapper = self.state.flags.no_cfunc_wrapper = True
         return super().compile_extra(func)
+
+
+class _ForCallers(CPUDispatcher):
+    """A function for its callers, compiled once for all whole numbers that they name."""
+
+    def get_call_template(self, args, kws):
+        """Return what Numba needs for a call; see :class:`numba.core.dispatcher.Dispatcher`."""
+        kws = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
 
 class Kernel(CPUDispatcher):
@@ -111,8 +130,7 @@ class Kernel(CPUDispatcher):
     @functools.cached_property
     def for_callers(self):
         """The same function as compiled functions see it."""
-        options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        return CPUDispatcher(self.py_func, targetoptions=options, pipeline_class=CompilerForCallers)
+        return _ForCallers(self.py_func, targetoptions=self.targetoptions, pipeline_class=CompilerForCallers)
 
     @property
     def _numba_type_(self):

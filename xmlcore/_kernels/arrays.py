@@ -10,7 +10,6 @@ from xmlcore._kernels._jit import kernel
 @kernel
 def enlarged(array, filled, size):
     """Copy the first ``filled`` entries of an array to one of ``size`` places."""
-    # A literal as ``filled`` would have this function compiled once more.
     more = np.empty(size, array.dtype)
     for i in range(filled):  # a loop compiles faster than slices
         more[i] = array[i]

@@ -172,7 +172,7 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
         waiting[i] = i
     size = 1
     end = np.int64(n)
-    found = np.int64(0)  # typed, or `enlarged` is compiled once more for the literal 0
+    found = 0
     while size > 0:
         size -= 1
         v = nodes[size]

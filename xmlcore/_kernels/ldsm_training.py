@@ -165,7 +165,7 @@ def train_node(node, standards, settings, seed, number, trace, stop):
     label_sums = np.zeros(node.n_labels * M)
     label_counts = np.zeros(node.n_labels, np.int64)
     table = np.empty(3 * M * M)
-    total = np.int64(0)  # typed, or `objective` is compiled once more for the literal 0
+    total = 0
     seen = 0
     norm_sum = 0.0
     for epoch in range(settings.n_epochs):

@@ -177,7 +177,7 @@ def consider(ensemble, loss, x, row, r, label, found, state, scratch):
             t += 1
             continue
         for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-            open_group(tree, member.gains, t, g, loss, x, row, score, np.int64(0), state, scratch)
+            open_group(tree, member.gains, t, g, loss, x, row, score, 0, state, scratch)
         score, _, _ = deepest_known(tree, member.gains, t, loss, state.path[length - 1], state)
         state.bounds[t] = math.exp(score)
         total = 0.0
@@ -316,7 +316,7 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
         if member.gains.size > 0:
             root += member.gains[0]
         root = max(root, VANISHED)  # opened in every tree: the path of a label, seen in another one, begins there
-        state.heap_sizes[t] = heap_push(state.heap_scores[t], state.heap_nodes[t], np.int64(0), root, np.int32(0))
+        state.heap_sizes[t] = heap_push(state.heap_scores[t], state.heap_nodes[t], 0, root, np.int32(0))
     for all_together in range(2):
         least = least_sum(found, r, state.counts[FOUND]) if all_together else -1.0
         while take_nodes(ensemble, beam, least, state) > 0:

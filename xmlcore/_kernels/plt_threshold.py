@@ -61,7 +61,7 @@ def search_threshold(tree, loss, x, rows, log_thresholds):
     scores = np.empty(FIRST_ROOM, np.float64)
     stack = Stack(np.empty(tree.label.size, np.float64), np.empty(tree.label.size, np.int32))
     scratch = new_scratch()
-    count = np.int64(0)  # with literals, Numba would compile open_nodes once more
+    count = 0
     for r in range(rows.size):
         before = count
         stack.scores[0] = root_log_probability(tree, loss, x, rows[r], scratch)
