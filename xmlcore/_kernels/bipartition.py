@@ -7,7 +7,7 @@ the array of ids is empty.
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.sorting import first_at_least
+from xmlcore._kernels.sorting import first_at_least, sort_in_place
 
 # Columns of the result of count_rows, which has a row for each row of scores.
 MISORDERED = 0  # number of (true, other) label pairs in which the other label has the larger score
@@ -74,7 +74,8 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
         for i in range(mine.size):
             top = max(top, mine[i])
         _own_scores(true, mine_ids, mine, own)
-        ordered = np.sort(own[: true.size])
+        ordered = own[: true.size]
+        sort_in_place(ordered)
         n_levels = 0
         for i in range(true.size):
             if n_levels == 0 or ordered[i] != level[n_levels - 1]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.sorting import sort_in_place
 
 GROUP = 64  # number of classes whose scores are compared with a bound at once
 HEAD = 0.8  # the frequent terms are as few terms as take this share of the work on postings, for the training rows
@@ -77,7 +78,7 @@ def sum_terms(ptr, rows, values, first, stop, label_ptr, labels, n_classes):
                     touched[count] = k
                     count += 1
         else:
-            touched[:count].sort()
+            sort_in_place(touched[:count])
         for i in range(count):
             k = touched[i]
             classes[n + i], sums[n + i] = k, total[k]

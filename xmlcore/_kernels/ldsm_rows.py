@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.sorting import sort_in_place
 
 
 class TrainingRows(NamedTuple):
@@ -59,7 +60,8 @@ def number_ids(ptr, ids, rows, place):
                 place[ids[t]] = 0
                 kept[count] = ids[t]
                 count += 1
-    kept = np.sort(kept[:count])
+    kept = kept[:count].copy()
+    sort_in_place(kept)
     for i in range(count):
         place[kept[i]] = i
     return kept

@@ -7,6 +7,7 @@ import numpy as np
 from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.plt_factors import log_probability, log_slope
+from xmlcore._kernels.sorting import sort_in_place
 
 # A row whose gradient has less than one in so many features sorts them; another one goes through all features.
 SORT_BELOW = 16
@@ -61,7 +62,7 @@ def sort_used(dense, n_used):
     """Sort the features in use, ``dense.used[:n_used]``; where they are many, by going through all features."""
     n_features = dense.used.size
     if n_used * SORT_BELOW < n_features:
-        dense.used[:n_used].sort()
+        sort_in_place(dense.used[:n_used])
     else:
         at = 0
         for f in range(n_features):
@@ -83,7 +84,7 @@ def path_gradients(nodes, loss, unit, x_ptr, x_features, x_values, wanted, n_fea
         np.zeros(n_features, np.float64), np.zeros(n_features, np.float64), np.zeros(n_features, np.bool_),
         np.empty(n_features, np.int32),
     )  # fmt: skip
-    count = np.int64(0)  # typed, or `enlarged` is compiled once more for the literal 0
+    count = 0
     for i in range(n):
         begin = x_ptr[i]
         end = x_ptr[i + 1]

@@ -41,8 +41,17 @@ def stable_order(keys):
 
 @kernel
 def sort_in_place(keys):
-    """Sort integers by a heap sort, which needs no further memory."""
+    """Sort numbers, without NaN, by a heap sort, which needs no further memory."""
     n = keys.size
+    if n <= SHORT:
+        for i in range(1, n):
+            key = keys[i]
+            at = i
+            while at > 0 and keys[at - 1] > key:
+                keys[at] = keys[at - 1]
+                at -= 1
+            keys[at] = key
+        return
     heap_end = n
     root_to_place = n // 2
     while heap_end > 1:

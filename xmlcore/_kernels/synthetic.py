@@ -11,6 +11,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream
+from xmlcore._kernels.sorting import sort_in_place
 
 S11 = np.uint64(11)
 UNIT = 2.0**-53
@@ -178,7 +179,7 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
         state = draw_labels(problem, state, own, seen, mark)
         row = features[feature_ptr[i] : feature_ptr[i + 1]]
         state = draw_features(problem, state, own, row, counts)
-        row.sort()
+        sort_in_place(row)
         out = values[feature_ptr[i] : feature_ptr[i + 1]]
         total = 0.0
         for t in range(row.size):
@@ -203,4 +204,4 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
         ids = labels[label_ptr[i] : label_ptr[i + 1]]
         for c in range(own.size):
             ids[c] = problem.label_ids[own[c]]
-        ids.sort()
+        sort_in_place(ids)
