@@ -100,7 +100,9 @@ def largest_angle(search, cap, scratch, path_weights, cross, n_cross, root_margi
             if scratch.cross_at[child] < 0:
                 if n_cross == cross.shape[0]:
                     more = np.empty((2 * n_cross, depth), np.float64)
-                    more[:n_cross] = cross
+                    for c in range(n_cross):
+                        for d in range(depth):
+                            more[c, d] = cross[c, d]
                     cross = more
                 scratch.cross_at[child] = n_cross
                 multiply_with_path(nodes, child, scratch.place, path_weights, cross, n_cross)
@@ -221,7 +223,7 @@ def new_cap(path, margin, terms):
 @kernel
 def new_scratch(nodes, n_features):
     n = nodes.label.size
-    deepest = max(1, nodes.depth.max())
+    deepest = max(1, nodes.depth[-1])
     return BoundScratch(
         np.zeros(n_features, np.float64), np.full(n_features, -1, np.int32), np.full(n, -1, np.int64),
         np.zeros(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int32),

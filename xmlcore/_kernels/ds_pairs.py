@@ -16,11 +16,11 @@ def pair_block(x, sample, first, stop, leave_out, class_size, by_class, index, m
     for i in range(first, stop):
         a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
         own = 0
-        while own < kappa and adversaries[i, own] < y:
-            classes[own] = adversaries[i, own]
-            own += 1
+        for j in range(kappa):
+            is_before = adversaries[i, j] < y  # they ascend
+            classes[j if is_before else j + 1] = adversaries[i, j]
+            own += is_before
         classes[own] = y
-        classes[own + 1 :] = adversaries[i, own:]
         sums_by_class(terms[a:b], classes, by_class, found)
         left = own if leave_out else -1
         all_features(terms[a:b], values[a:b], classes, found, left, class_size, index, more, features)
@@ -30,9 +30,7 @@ def pair_block(x, sample, first, stop, leave_out, class_size, by_class, index, m
             features[own, n_features - 1] = tree[i, 0]
         for j in range(kappa):
             at = i * kappa + j
-            if j < own:
-                pairs[at] = features[j] - features[own]
-                signs[at] = -1
-            else:
-                pairs[at] = features[own] - features[j + 1]
-                signs[at] = 1
+            signs[at] = -1 if j < own else 1
+            lower, upper = (j, own) if j < own else (own, j + 1)
+            for f in range(n_features):
+                pairs[at, f] = features[lower, f] - features[upper, f]

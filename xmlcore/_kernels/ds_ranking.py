@@ -6,6 +6,7 @@ from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_features import all_features, longest, sums_by_term
 from xmlcore._kernels.ds_nearest import nearest, scratch
 from xmlcore._kernels.k_best import sort_best_first
+from xmlcore._kernels.sorting import sort_in_place
 
 
 @kernel
@@ -18,11 +19,12 @@ def rank_block(x, index, more, given, tree, w, labels, scores):
         a, b, own = ptr[i], ptr[i + 1], labels[i]
         if not given:
             nearest(terms[a:b], values[a:b], index, room, near, own)
-            own.sort()
+            sort_in_place(own)
         sums_by_term(terms[a:b], own, index, found)
         filled = all_features(terms[a:b], values[a:b], own, found, -1, nobody, index, more, features)
         if filled < w.size:
-            features[:, filled] = tree[i]
+            for c in range(q):
+                features[c, filled] = tree[i, c]
         for c in range(q):
             total = 0.0
             for j in range(w.size):

@@ -8,6 +8,7 @@ from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_features import N_FEATURES, longest_of, row_features, sums_by_class
 from xmlcore._kernels.ds_nearest import nearest, scratch
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
+from xmlcore._kernels.sorting import sort_in_place
 
 S11 = np.uint64(11)
 
@@ -49,7 +50,7 @@ def draw_adversaries(labels, start, candidates, place, seed, first, stop, out):
                         slot = (slot + 1) & (size - 1)
                 drawn[slot], drawn_for[slot] = at, copy
                 out[copy, j - n + kappa] = candidates[at if at < own else at + 1]
-            out[copy].sort()
+            sort_in_place(out[copy])
 
 
 @kernel
@@ -69,7 +70,8 @@ def near_others(x, sample, first, stop, class_size, by_class, index, others, kep
             if near[c] != y and n < q:
                 near[n] = near[c]
                 n += 1
-        others[i] = near[: q - 1]
+        for c in range(q - 1):
+            others[i, c] = near[c]
         kept[i] = n < q
         if n == q:  # the own class is kept if it is nearer than the q-th other class
             two[0], two[1] = y, near[q - 1]

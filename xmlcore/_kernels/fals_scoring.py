@@ -49,10 +49,10 @@ def reference_squares(ptr, units, signs, weights_in, weights_out, base, weight, 
         n = ptr[i + 1] - ptr[i]
         for j in range(n):
             unit, sign = units[ptr[i] + j], signs[ptr[i] + j]
-            own, source = left[j], weights_out[unit]
-            for c in range(own.size):
-                own[c] = sign * source[c]
-            right[j, :] = weights_in[unit]
+            for c in range(left.shape[1]):
+                left[j, c] = sign * weights_out[unit, c]
+            for c in range(right.shape[1]):
+                right[j, c] = weights_in[unit, c]
         if n:
             np.dot(left[:n].T, right[:n], change)
         else:

@@ -57,7 +57,8 @@ def first_layer(ptr, columns, values, rows, weights, bias, first, stop, out):
     """Write bias plus products for hidden units ``first`` to ``stop`` - 1 of some rows into ``out``."""
     for b in range(rows.size):
         own = out[b, first:stop]
-        own[:] = bias[first:stop]
+        for h in range(own.size):
+            own[h] = bias[first + h]
         for i in range(ptr[rows[b]], ptr[rows[b] + 1]):
             value = values[i]
             weight = weights[columns[i], first:stop]

@@ -144,12 +144,11 @@ def search_row(tree, gains, loss, x, row, r, beam, found, queue, children, scrat
     k = found.labels.shape[1]
     for level in range(queue.expanded.size):
         queue.expanded[level] = 0
-    # With literals, Numba would compile the functions that get them once more.
-    count = np.int64(0)
+    count = 0
     root = root_log_probability(tree, loss, x, row, scratch)
     if gains.size > 0:
         root += gains[0]
-    size = heap_push(queue.scores, queue.nodes, np.int64(0), root, np.int32(0))
+    size = heap_push(queue.scores, queue.nodes, 0, root, np.int32(0))
     while size > 0:
         score = queue.scores[0]
         v = queue.nodes[0]
@@ -177,7 +176,7 @@ def search_best_first(tree, gains, loss, x, rows, beam, out_labels, out_scores):
     # infinity; labels of the weight 0 are not found.
     found = Found(out_labels, out_scores)
     n_nodes = tree.label.size
-    levels = tree.depth.max() + 1 if beam > 0 else 0
+    levels = tree.depth[-1] + 1 if beam > 0 else 0
     queue = NodeQueue(np.empty(n_nodes, np.float64), np.empty(n_nodes, np.int32), np.zeros(levels, np.int32))
     children = new_children()
     scratch = new_scratch()

@@ -175,8 +175,8 @@ def is_done(pair, batch):
 @part
 def margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers):
     """Write the margins of group g for the dense rows of some pairs into ``buffers.margins``."""
-    n = np.int64(0)  # with a literal, Numba would compile dense_row_margins once more
-    first = np.int64(0)
+    n = 0
+    first = 0
     for at in range(begin, end):
         position = batch.x.dense_at[batch.rows[this_level[at]["row"]]]
         if position >= 0 and not is_done(this_level[at], batch):
@@ -266,7 +266,7 @@ def search_together(tree, gains, loss, x, rows, beam, max_pairs, out_labels, out
     # numbered level by level. Where there are more than ``max_pairs`` pairs, a row that has more than its share of them
     # is given up: its results are not complete.
     n_rows = rows.size
-    n_levels = tree.depth.max() + 1
+    n_levels = tree.depth[-1] + 1
     sweep = LevelSweep(
         np.zeros(n_rows, np.int64), np.full(n_rows, -np.inf), np.empty(n_rows, np.float64), np.empty(n_rows, np.int64),
         np.zeros(n_rows, np.bool_), np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32),

@@ -40,7 +40,7 @@ class TreeArrays(NamedTuple):
     index_shift: np.ndarray  # int32 (g,)
     index_at: np.ndarray  # int64 (g + 1,)
     index: np.ndarray  # uint32
-    depth: np.ndarray  # int32 (n,)
+    depth: np.ndarray  # int32 (n,): never falls, so that the last is the largest
     root_group: int  # The group of the root's own classifier; -1 when the root's factor is 1.
 
 
