@@ -57,6 +57,8 @@ class Container:
             "TMPDIR": f"{folder}/tmp",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_QUIET": "1",
+            # Where colorama is, which mkdocs brings, Numba asks the terminal at each attempt to find a type.
+            "NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1",
         }
         self.user, self.command = None, None
         for name in ("opt", "srv/models", "tmp", "away", "var/cache"):
