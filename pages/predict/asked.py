@@ -73,7 +73,7 @@ def choose_allowed(predictor) -> np.ndarray | None:
     try:
         return predictor.packed.allowed([name for name in given if not name.startswith("-")] or None, excluded or None)
     except ValueError as error:
-        st.warning(format.plain(str(error)))
+        st.warning(f"This is not taken: {format.plain(str(error))}")
         return predictor.packed.allowed()
 
 
