@@ -167,7 +167,8 @@ def choose(frame) -> Listing:
     models = sorted(frame["model"].unique())
     tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        measure = fields.choice("Best by", measures(frame), "compare.measure", width=100)
+        offered = measures(frame)
+        measure = fields.choice("Best by", offered, "compare.measure", width=max(100, 9 * max(map(len, offered)) + 30))
         text = fields.text("Find", "compare.text", placeholder="name, note, setting", width=140)
         widgets, several = workspace.get("widgets"), {"dataset": datasets, "model": models, "tag": [*tags, ANY]}
         on = sum(widgets.get(f"compare.{of}", ANY) in {*own} - {ANY} for of, own in several.items() if len(own) > 1)
