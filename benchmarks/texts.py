@@ -246,7 +246,7 @@ def main():
         return
     if options.folder is None and not (options.table or options.features):
         parser.error("name the folder with train.jsonl.gz")
-    results = files.read_json(options.out) if options.out.exists() else {}
+    results = files.read_json(options.out) if options.out.exists() else machine.header("texts", os.cpu_count())
     if options.folder is not None:
         results = study(options, {name: results[name] for name in ("features", "features_by") if name in results})
     if options.features:

@@ -148,6 +148,8 @@ def about(ready) -> None:
         tables.show(facts, "train.facts", columns, height="content")
     if run.trials:
         _trials(run, ready.files)
+    if getattr(ready.data, "vectorizer", None) is not None:
+        _words(ready.data.vectorizer)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_changes.name_button([record], "train")
         run_changes.tags_button([record], "train")
@@ -186,6 +188,19 @@ def origin(ready) -> dict:
         facts["Memory while training"] = format.size(grown(run.memory))
     facts |= {"Fingerprint of the data set": run.fingerprint, "Key": ready.key, "xmlcore": record.get("xmlcore", "–")}
     return facts | record.get("libraries", {}) | {"Result on disk": format.size(record["bytes"])}
+
+
+def _words(vectorizer) -> None:
+    """Say which features texts have, and list the trials by which they were chosen."""
+    st.caption(f"Features of the texts: {format.plain(vectorizer.about)}.")
+    if vectorizer.trials_:
+        with st.expander(f"Chosen by {format.count(len(vectorizer.trials_), 'trial')} on training texts"):
+            trials = pd.DataFrame(vectorizer.trials_).drop(columns="language")
+            columns = {name: tables.number(name, format="percent") for name in trials if name.startswith("P@")}
+            trials["ngrams"] = [f"{low} to {high}" for low, high in trials["ngrams"]]
+            columns |= {"features": tables.text("Features"), "ngrams": tables.text("In a row")}
+            columns |= {"min_df": tables.number("Min texts"), "features of a text": tables.number("Features of a text")}
+            tables.show(trials, "trials of words", columns | {"texts": tables.number("Texts")})
 
 
 def _trials(run, name):

@@ -153,7 +153,6 @@ def _fitted_to(vectorizer, texts, Y, progress):
 
 def note_on_features(vectorizer: TextVectorizer) -> str:
     usual = repr(vectorizer) == f"{type(vectorizer).__name__}()"
+    about = vectorizer.about + (", chosen by trials" if vectorizer.trials_ else "")
     how = "" if usual else f" by {vectorizer!r:.200}"
-    return (
-        f"Features are tf-idf weights of {vectorizer.about}, made{how} from the {vectorizer.n_rows_:,} training texts."
-    )
+    return f"Features are tf-idf weights of {about}, made{how} from the {vectorizer.n_rows_:,} training texts."

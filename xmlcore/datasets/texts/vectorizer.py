@@ -183,7 +183,7 @@ class TextVectorizer(HasParameters):
 
     @property
     def about(self) -> str:
-        """What the features are, in words: stems of english words and pairs of them."""
+        """The features in words, such as "stems of English words and pairs of them"."""
         check_fitted(self)
         if self.analyzer_ == "letters":
             return "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
@@ -192,8 +192,7 @@ class TextVectorizer(HasParameters):
         row = runs.get(ngrams, f", {ngrams[0]} to {ngrams[1]} in a row,")
         units = {"words": f"words{row}", "letters": "letters in words"}
         units["stems"] = f"stems of {str(settings['language']).title()} words{row}"
-        chosen = ", chosen by trials," if self.trials_ else ""
-        return " beside ".join(units[unit] for unit in settings["features"].split("+")) + chosen
+        return " beside ".join(units[unit] for unit in settings["features"].split("+"))
 
     def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.

@@ -60,6 +60,7 @@ def pack_fitted(
     names = list(dict.fromkeys(run.measures["measure"]))
     of_labels = {"inv_ps": dataset.inverse_propensity(), "hierarchy": dataset.hierarchy}
     found = metrics.intervals(dataset.Y_test, run.ranking, run.k, measures=names, **of_labels)
+    vectorizer = getattr(dataset, "vectorizer", None)
     card = {
         "name": name or f"{run.model} on {run.dataset_name}",
         "data": {
@@ -70,6 +71,7 @@ def pack_fitted(
             "test rows": dataset.n_test,
             "features": dataset.n_features,
             "labels": dataset.n_labels,
+            "features of texts": None if vectorizer is None else vectorizer.about,
             "notes": " ".join(dataset.notes),
         },
         "parameters": run.params,
@@ -81,7 +83,6 @@ def pack_fitted(
         "versions": versions_of(facts or {}),
         "created": run.created,
     }
-    vectorizer = getattr(dataset, "vectorizer", None)
     return PackedModel(model, dataset.label_names, dataset.feature_names, vectorizer, card, dataset.label_aliases)
 
 
