@@ -125,7 +125,7 @@ class _Trials:
             try:
                 X = made.fit_transform([self._texts[i] for i in self._train])
             except InputError:  # no word is in enough texts
-                return np.zeros((self._other.size, len(KS))), math.inf
+                return np.zeros((self._other.size, len(KS))), 1.0
             model = PLT(quality=FAST, random_state=0).fit(X, self._Y[self._train])
             ranking = model.predict_topk(made.transform([self._texts[i] for i in self._other]), max(KS))
             hits, values = hits_of(self._Y[self._other], ranking.labels), X.nnz / X.shape[0]

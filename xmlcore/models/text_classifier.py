@@ -207,7 +207,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
             raise TypeError(f"{type(model).__name__} does not learn further texts: LdSM and DoubleSampling do")
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
-        vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")  # whose words later texts would change
+        vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")
         transform = vectorizer.transform if fitted else vectorizer.fit_transform
         rows, rest = transform(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
         model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)
