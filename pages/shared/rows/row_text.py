@@ -25,7 +25,7 @@ STYLE = "\n".join(
         ".hl-text { white-space: pre-wrap; overflow-wrap: anywhere; max-height: 22rem; overflow-y: auto;",
         "  padding: 0.75rem 1rem; border: 1px solid rgba(128, 140, 150, 0.5); border-radius: 0.25rem;",
         "  line-height: 1.75; }",
-        ".hl-text mark, .hl-legend mark { color: inherit; padding: 0.1em 0.15em; border-radius: 0.2em; }",
+        ".hl-text mark, .hl-legend mark { color: inherit; padding: 0.1em 0; }",
         ".hl-for { border-bottom: 2px solid rgb(0, 114, 178); }",
         ".hl-against { border-bottom: 2px dashed rgb(213, 94, 0); }",
         *(f".hl-for.hl-{i} {{ background: rgba({_FOR}, {depth}); }}" for i, depth in enumerate(_DEPTHS, 1)),
