@@ -29,9 +29,10 @@ ABOVE_1 = (
     "A", "B", "augment_ratio", "difference", "features_per_row", "grace", "idle_seconds", "labels_per_row", "level",
     "noise_levels", "now", "seconds", "sigmas", "timeout", "wait",
 )  # fmt: skip
-# Reports of work, errors, checks, rules as they were saved; and estimators, which check their parameters in fit.
+# Reports of work, errors, checks, rules as they were saved, numbers of other arguments; and estimators, which check
+# their parameters in fit.
 INTERNAL = re.compile(
-    r"\.progress\.|Error\.__init__|\.check_\w+$|\.restored|FirstRight|\.base\."
+    r"\.progress\.|Error\.__init__|\.check_\w+$|\.restored|\.of_(allowed|entries)|FirstRight|\.base\."
     r"|\.(models|selection|texts|training)\..*__init__"
 )
 

@@ -405,7 +405,7 @@ class TextVectorizer(HasParameters):
                  "found. Letters and pairs of letters can be features.", "analyzer", "letters")  # fmt: skip
         return "words" if self.analyzer == AUTO else self.analyzer
 
-    def language_of(self, texts) -> str | None:
+    def language_of(self, texts: list[str]) -> str | None:
         """Return the language of texts by their first words; None if it is unknown, or no stemmer is installed."""
         finder = self._finder_of(cutting.WORDS)
         return cutting.guess_language(_words(texts[: cutting.LOOKED_AT], finder, frozenset(), silent))
