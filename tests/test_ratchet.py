@@ -15,42 +15,42 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_549,
-    "pages/data": 2_409,
-    "pages/explain": 729,
-    "pages/features": 1_119,
-    "pages/jobs": 407,
+    "pages/compare": 1_328,
+    "pages/data": 2_332,
+    "pages/explain": 725,
+    "pages/features": 1_039,
+    "pages/jobs": 409,
     "pages/main": 5,
-    "pages/papers": 280,
-    "pages/predict": 1_285,
-    "pages/robustness": 926,
-    "pages/sampling": 606,
-    "pages/shared": 7_676,
-    "pages/storage": 432,
-    "pages/train": 1_241,
-    "pages/trees": 1_341,
-    "xmlcore": 3_797,
-    "xmlcore/_kernels": 8_591,
-    "xmlcore/cli": 1_273,
-    "xmlcore/datasets": 10_504,
-    "xmlcore/decisions": 1_099,
-    "xmlcore/experiment": 7_939,
-    "xmlcore/explain": 1_243,
-    "xmlcore/figures": 3_540,
+    "pages/papers": 356,
+    "pages/predict": 1_257,
+    "pages/robustness": 915,
+    "pages/sampling": 594,
+    "pages/shared": 7_361,
+    "pages/storage": 422,
+    "pages/train": 1_395,
+    "pages/trees": 1_064,
+    "xmlcore": 3_909,
+    "xmlcore/_kernels": 8_732,
+    "xmlcore/cli": 1_314,
+    "xmlcore/datasets": 10_511,
+    "xmlcore/decisions": 1_083,
+    "xmlcore/experiment": 7_861,
+    "xmlcore/explain": 1_264,
+    "xmlcore/figures": 3_427,
     "xmlcore/jobs": 2_201,
-    "xmlcore/metrics": 3_273,
-    "xmlcore/models": 9_392,
-    "xmlcore/papers": 548,
-    "xmlcore/robustness": 1_442,
-    "xmlcore/selection": 3_932,
-    "xmlcore/serve": 1_202,
+    "xmlcore/metrics": 3_198,
+    "xmlcore/models": 10_501,
+    "xmlcore/papers": 584,
+    "xmlcore/robustness": 1_426,
+    "xmlcore/selection": 3_812,
+    "xmlcore/serve": 1_227,
     "xmlcore/state": 540,
-    "xmlcore/store": 1_189,
+    "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_628, "benchmarks": 7_282}
-FILES = {"product": 477}
-COMPLEX = {"product": 20}
+LINES = {"tests": 48_849, "benchmarks": 7_512}
+FILES = {"product": 484}
+COMPLEX = {"product": 22}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {

@@ -45,6 +45,40 @@ def keep_above_0(nearest, products, size, product, i):
     return keep(products, nearest, size, product, i) if product > 0 else size
 
 
+@inlined
+def add_columns(x, r, stored, partial, is_met, met, of_head):
+    """Add the products of rare columns of row r; return how many rows were met, and squares: of the head, of all."""
+    ptr, columns, values = x
+    rare_ptr, rare_rows, rare_values, head = stored.ptr, stored.rows, stored.values, stored.head
+    count, square, total = 0, 0.0, 0.0
+    for t in range(ptr[r], ptr[r + 1]):
+        c, value = columns[t], values[t]
+        total += np.float64(value) ** 2
+        if c < head:
+            of_head[c] = value
+            square += np.float64(value) ** 2
+            continue
+        for e in range(rare_ptr[c - head], rare_ptr[c - head + 1]):
+            i = rare_rows[e]
+            if not is_met[i]:
+                is_met[i] = True
+                met[count] = i
+                count += 1
+            partial[i] += value * np.float32(rare_values[e])
+    return count, square, total
+
+
+@inlined
+def forget(x, r, partial, is_met, met, count, of_head):
+    ptr, columns, _ = x
+    for m in range(count):
+        is_met[met[m]] = False
+        partial[met[m]] = 0.0
+    for t in range(ptr[r], ptr[r + 1]):
+        if columns[t] < of_head.size:
+            of_head[columns[t]] = 0.0
+
+
 @kernel
 def nearest_rows(x, stored, found, products):
     """Write the rows of the largest products above 0, best first, then -1; of equal ones the first rows.
@@ -52,27 +86,13 @@ def nearest_rows(x, stored, found, products):
     ``x`` are rows as pointers, columns and float32 values, divided by UNIT; ``found`` is int32 and ``products``
     float64, both (n, k).
     """
-    ptr, columns, values = x
-    rare_ptr, rare_rows, rare_values, reach, order = stored.ptr, stored.rows, stored.values, stored.reach, stored.order
-    n, k, head = reach.size, found.shape[1], stored.head
+    reach, order = stored.reach, stored.order
+    n, k = reach.size, found.shape[1]
     partial, is_met, met = np.zeros(n, np.float32), np.zeros(n, np.bool_), np.empty(n, np.int32)
-    of_head, best, first = np.zeros(head, np.float32), np.empty(k), np.empty(k, np.int32)
-    for r in range(ptr.size - 1):
-        nearest, product, count, square, total = found[r], products[r], 0, 0.0, 0.0
-        for t in range(ptr[r], ptr[r + 1]):
-            c, value = columns[t], values[t]
-            total += np.float64(value) ** 2
-            if c < head:
-                of_head[c] = value
-                square += np.float64(value) ** 2
-                continue
-            for e in range(rare_ptr[c - head], rare_ptr[c - head + 1]):
-                i = rare_rows[e]
-                if not is_met[i]:
-                    is_met[i] = True
-                    met[count] = i
-                    count += 1
-                partial[i] += value * np.float32(rare_values[e])
+    of_head, best, first = np.zeros(stored.head, np.float32), np.empty(k), np.empty(k, np.int32)
+    for r in range(x[0].size - 1):
+        nearest, product = found[r], products[r]
+        count, square, total = add_columns(x, r, stored, partial, is_met, met, of_head)
         # No row can be among the nearest whose product falls short of the least of those that rare columns favour.
         kept, size = 0, 0
         for m in range(count):
@@ -94,9 +114,4 @@ def nearest_rows(x, stored, found, products):
         sort_best_first(product, nearest, size)
         nearest[size:] = -1
         product[size:] = 0.0
-        for m in range(count):
-            is_met[met[m]] = False
-            partial[met[m]] = 0.0
-        for t in range(ptr[r], ptr[r + 1]):
-            if columns[t] < head:
-                of_head[columns[t]] = 0.0
+        forget(x, r, partial, is_met, met, count, of_head)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_descent import Costs, LocalRows, descend
 from xmlcore._kernels.plt_newton import ONE, ZERO
@@ -132,6 +132,12 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
         marks[r * width + lane] = mark
 
 
+@inlined
+def write_costs(costs, C, weights_of_rows, own):
+    for r in range(own.size):
+        costs[r] = C * weights_of_rows[own[r]]
+
+
 @kernel
 def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number):
     """Train L2-regularised linear classifiers for children of one node."""
@@ -144,8 +150,7 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     boost = np.ones(LANES, np.float32)
     has_boosts = under.boosts.size > 0
     costs = Costs(np.empty(m, np.float32), boost, has_boosts)
-    for r in range(m):
-        costs.of_row[r] = settings.C * weights_of_rows[own[r]]
+    write_costs(costs.of_row, settings.C, weights_of_rows, own)
     if has_boosts:
         boost[0] = under.boosts[children[0]]
     epochs = 0
