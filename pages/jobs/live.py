@@ -1,4 +1,4 @@
-"""Jobs that run or wait, and sweeps, with their progress and logs, and buttons that stop, pause and move them."""
+"""Jobs that run or wait, and sweeps, with their progress and logs, and buttons that stop and pause them."""
 
 from typing import NamedTuple
 
@@ -123,10 +123,7 @@ def _each(shown, line):
     """Show jobs one by one; ``line`` has those of this workspace that wait."""
     records = {record["id"]: record for record in workspace.get("jobs")}
     for job in shown:
-        if job in line:
-            _waiting(job, records.get(job.id, {}), line.index(job), len(line))
-        else:
-            _running(job, records.get(job.id, {}))
+        (_waiting if job in line else _running)(job, records.get(job.id, {}))
 
 
 def _pause_all(own):
@@ -182,7 +179,7 @@ def _expected(job) -> list:
     return [] if job.plan.seconds is None else [f"expected {format.roughly(job.plan.seconds)}"]
 
 
-def _waiting(job, record, place, count):
+def _waiting(job, record):
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(format.bold(jobs.title(job, record)))
         fragments.live(lambda place: place.caption(format.plain(", ".join([jobs.waiting(job), *_expected(job)]))))
@@ -196,17 +193,9 @@ def _waiting(job, record, place, count):
                 _button("Go on", "resume", job, _pause, False, job.id)
             else:
                 _button("Pause", "pause", job, _pause, True, job.id)
-            if count > 1:
-                _button("First", "first", job, _move, job.id, "first", disabled=place == 0)
-                _button("Up", "up", job, _move, job.id, "up", disabled=place == 0)
-                _button("Down", "down", job, _move, job.id, "down", disabled=place == count - 1)
             if "memory" in job.waits_for:
                 _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
 
 
-def _button(label, name, job, do, *args, disabled=False):
-    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args, disabled=disabled)
-
-
-def _move(job_id, to):
-    job_queue.queue().move(job_id, to, owner=workspace.token())
+def _button(label, name, job, do, *args):
+    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args)

@@ -30,26 +30,9 @@ def test_jobs_start_in_the_order_of_the_line(line):
     jobs = {title: add(line, title) for title in "abcd"}
     assert [job.state for job in jobs.values()] == ["queued"] * 4 and titles(line) == "abcd"
     assert jobs["a"].words == "Waiting for a free worker"
-    line.move(jobs["d"].id, "first")
-    line.move(jobs["a"].id, "down")
-    assert titles(line) == "dbac"
-    line.move(jobs["c"].id, "up")
-    line.move(jobs["b"].id, "last")
-    assert titles(line) == "dcab"
-    assert not line.move(line.first.id, "first") and not line.move("unknown", "up")
-    with pytest.raises(ValueError, match="first, up, down, last"):
-        line.move(jobs["a"].id, "sideways")
     line.go()
     assert all(job.wait(LONG) for job in jobs.values())
-    assert sorted(jobs, key=lambda title: jobs[title].started) == list("dcab")
-
-
-def test_an_owner_changes_the_order_of_his_jobs_only(line):
-    jobs = {title: add(line, title, owner) for title, owner in zip("aXbYc", "mnmnm", strict=True)}
-    line.move(jobs["c"].id, "first", owner="m")
-    assert titles(line) == "cXaYb"
-    assert not line.move(jobs["X"].id, "first", owner="m")
-    assert titles(line) == "cXaYb"
+    assert sorted(jobs, key=lambda title: jobs[title].started) == list("abcd")
 
 
 def test_a_paused_job_waits_and_the_others_go_on(line):

@@ -13,7 +13,6 @@ def after(queue, *parts, **options):
 def test_a_job_starts_when_all_its_parts_are_done(line):
     parts = [line.submit(work.add, 1, number, title=f"Part {number}") for number in range(2)]
     whole = after(line, *parts)
-    line.move(whole.id, "first")
     assert whole.words == "Waiting for 2 of 2 parts that are jobs of their own"
     assert whole.fraction == 0.0
     line.go()

@@ -12,9 +12,7 @@ from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 
 @click.command("train", cls=ModelCommand)
 @click.argument("data")
-@click.option(
-    "--model", default="PLT", show_default=True, help="Such as LdSM or Mixture."
-)
+@click.option("--model", default="PLT", show_default=True, help="Such as LdSM or Mixture.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Zip file to write the model to.")
 @click.option("--name", help="Title of the model's card.")
 @click.option("--preset", help="Published settings of the model, such as parabel; options change single values.")

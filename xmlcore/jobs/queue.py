@@ -24,7 +24,6 @@ from xmlcore.validation import check_count, check_number
 GRACE = 1.0  # seconds that a cancelled job has to stop by itself
 POLL_SECONDS = 1.0  # seconds after which the queue looks again whether memory has become free, or a cluster answers
 VARIABLE = "XMLCORE_SCHEDULER"  # the environment variable with the address of a Dask scheduler
-PLACES = ("first", "up", "down", "last")
 
 
 class Queue:
@@ -231,25 +230,7 @@ class Queue:
         """Why jobs do not run on the cluster, and what to do; empty if there is no problem, or no cluster."""
         return "" if self._cluster is None else self._cluster.problem
 
-    # --- the order ---
-
-    def move(self, job_id: str, to: str, owner: str | None = None) -> bool:
-        """Change the place of a waiting job."""
-        if to not in PLACES:
-            raise ValueError(f"to must be one of {', '.join(PLACES)}, not {to!r:.200}")
-        with self._lock:
-            places = [i for i, job in enumerate(self._line) if owner is None or owner in job._owners]
-            mine = [self._line[i] for i in places]
-            job = self._jobs.get(job_id)
-            if job not in mine:
-                return False
-            at = mine.index(job)
-            new = {"first": 0, "up": max(0, at - 1), "down": min(len(mine) - 1, at + 1), "last": len(mine) - 1}[to]
-            mine.insert(new, mine.pop(at))
-            for i, other in zip(places, mine, strict=True):
-                self._line[i] = other
-            self._start_what_can()
-        return True
+    # --- pausing ---
 
     def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
         """Start no waiting job until :meth:`resume` is called: one, those of an owner, or all. Jobs that run go on."""
