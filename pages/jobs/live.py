@@ -197,5 +197,5 @@ def _waiting(job, record):
                 _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
 
 
-def _button(label, name, job, do, *args):
-    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args)
+def _button(label, name, job, do, *args, disabled=False):
+    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args, disabled=disabled)

@@ -187,7 +187,6 @@ class Mixture(MultiLabelModel):
         groups = np.argmax(label_buckets(counted(Y))[:, None] == np.array(BUCKETS), axis=1).astype(np.int32)
         by_group = weighing.weights_by_frequency(judge, weights, groups, [seed, 3])
         values = [judge.value(one) for one in np.eye(n)]
-        self._held_value = judge.value(by_group[groups])
         if (by_group == weights).all():
             by_group, groups = by_group[:1], np.zeros_like(groups)
         scores = (judge.probabilities * by_group[groups[found.labels]]).sum(axis=1)
