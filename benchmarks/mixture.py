@@ -121,7 +121,7 @@ def main():
         () if options.again else options.data or sorted(p.parent.name for p in options.folder.glob("*/train.*.gz"))
     ):
         data, head = read_data(options.folder, name), machine.header("mixture", 2)
-        found = known[name] = known.get(name, {"runs": []}) | head
+        found = known[name] = head | known.get(name, {})
         for seed in range(options.seeds):
             for model in options.models:
                 done = {(run["model"], run["seed"]) for run in found["runs"]}

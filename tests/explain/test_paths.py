@@ -69,5 +69,5 @@ def test_ways_through_decision_trees_lead_to_the_leaves_reached(arity):
 
 
 def test_pairs_have_no_path(models):
-    with pytest.raises(TypeError, match="DoubleSampling scores pairs of row and label: there is no path"):
+    with pytest.raises(TypeError, match="DoubleSampling has no tree, so there is no path"):
         explain.path(models["pairs"], np.ones(D), 0)
