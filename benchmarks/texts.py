@@ -27,7 +27,7 @@ from benchmarks.library import command, files, machine, tables
 from xmlcore import PLT, datasets, metrics
 from xmlcore.datasets import TextVectorizer, read_texts
 from xmlcore.datasets.readers.label_cells import label_matrix
-from xmlcore.models import by_trials
+from xmlcore.models import words_by_trials
 from xmlcore.models.base import warm_up
 
 RESULT = files.RESULTS / "texts.json"
@@ -125,7 +125,7 @@ def with_features(kind, train, Y_train, test, Y_test):
     """Return the measures, the sizes and the seconds of ``PLT()`` on features of a kind."""
     chosen, both = TextVectorizer(**KINDS[kind] or {}), 0.0
     if KINDS[kind] is None:
-        (made, _), both = timed(lambda: by_trials()(train, Y_train))
+        (made, _), both = timed(lambda: words_by_trials()(train, Y_train))
         chosen = TextVectorizer(**made.get_params())
     X, seconds = timed(lambda: chosen.fit_transform(train))
     model, training = timed(lambda: PLT().fit(X, Y_train))

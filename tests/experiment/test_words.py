@@ -19,7 +19,7 @@ def test_the_kept_data_set_has_the_same_rows_and_other_features():
     assert task.load().notes[0] == made.notes[-1] and task.load().notes[1].startswith("Words became")
     trained = kept("train", {"dataset": after.fingerprint}, model="PLT")
     code = experiment.code_of(trained.key)
-    assert "by_trials(datasets.TextVectorizer(" in code and "datasets.with_words(data, vectorizer)" in code
+    assert "words_by_trials(datasets.TextVectorizer(" in code and "datasets.with_words(data, vectorizer)" in code
 
 
 def test_a_data_set_without_texts_is_refused(easy):

@@ -5,7 +5,7 @@ import pytest
 
 from xmlcore import TextClassifier, load_model
 from xmlcore.datasets import TextVectorizer, read_text_dataset, with_words
-from xmlcore.models import PackedModel, by_trials, choosing_words
+from xmlcore.models import PackedModel, choosing_words, words_by_trials
 
 COLOURS = "red blue green white black pink grey brown gold cyan".split()
 SYLLABLES = "ba de fi go lu ma ne pi ro su ta ve".split()
@@ -74,7 +74,7 @@ def test_nothing_is_tried_with_few_texts_or_given_settings(settings, monkeypatch
 def test_data_sets_name_what_was_chosen_and_the_same_is_chosen_again():
     texts, labels = some_texts(of_pairs)
     lines = "text,labels\n" + "".join(f"{text},{row[0]}\n" for text, row in zip(texts, labels))
-    data = [read_text_dataset(lines.encode(), vectorizer=by_trials()) for _ in range(2)]
+    data = [read_text_dataset(lines.encode(), vectorizer=words_by_trials()) for _ in range(2)]
     assert data[0].fingerprint == data[1].fingerprint
     assert "words and pairs of them, chosen by trials" in data[0].notes[-1]
     again = with_words(data[0], data[0].vectorizer)

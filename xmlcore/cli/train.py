@@ -33,13 +33,13 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
     """
     from xmlcore import experiment
     from xmlcore.experiment.kinds.train import run_and_model
-    from xmlcore.models import by_trials
+    from xmlcore.models import words_by_trials
 
     params = experiment.full_params(model, params_of(ctx, preset))
     if output is not None and not Path(output).resolve().parent.is_dir():
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with ProgressLine(quiet) as progress:
-        dataset = read(data, others, progress, by_trials(vectorizer_of(ctx)))
+        dataset = read(data, others, progress, words_by_trials(vectorizer_of(ctx)))
         run, fitted = run_and_model(dataset, model, params, k, progress)
         if output is not None:
             progress("Writing the model", 0.0)

@@ -33,7 +33,7 @@ MOST_FOR_LETTERS = 30_000  # texts: with more, a trial of letters takes longer t
 SEED = 5
 
 
-def by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., tuple[TextVectorizer, sp.csr_array]]:
+def words_by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., tuple[TextVectorizer, sp.csr_array]]:
     r"""Return a function that fits a vectoriser to texts, with settings chosen by trials where they are "auto".
 
     Parameters
@@ -50,9 +50,9 @@ def by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., tuple[T
     Examples
     --------
     >>> from xmlcore.datasets import read_text_dataset
-    >>> from xmlcore.models import by_trials
+    >>> from xmlcore.models import words_by_trials
     >>> lines = b"text,labels\n" + b"a cat sat,animal\nthe court sat,law\n" * 20
-    >>> data = read_text_dataset(lines, vectorizer=by_trials())
+    >>> data = read_text_dataset(lines, vectorizer=words_by_trials())
     >>> data.vectorizer.settings_["features"]
     'words'
     """

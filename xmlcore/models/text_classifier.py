@@ -14,7 +14,7 @@ from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.documented import documented
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.base import MultiLabelModel
-from xmlcore.models.choosing_words import by_trials
+from xmlcore.models.choosing_words import words_by_trials
 from xmlcore.models.for_scikit_learn import RoutesWeights
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import labels_given
@@ -164,7 +164,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         X, y = _texts_and_labels(X, y, Y)
         Y, _, _ = read_training_labels(y, label_names)  # raises for bad labels before words are counted
         progress = to_progress(progress)
-        vectorizer, rows = by_trials(vectorizer)(X, Y, part_of(progress, 0.0, 0.2))
+        vectorizer, rows = words_by_trials(vectorizer)(X, Y, part_of(progress, 0.0, 0.2))
         model.fit(rows, y, progress=part_of(progress, 0.2, 1.0), label_names=label_names, **weights)
         self.vectorizer_, self.model_ = vectorizer, model
         self._keep(*model._kept())

@@ -46,7 +46,7 @@ def read_text_dataset(
         Seed of the split, if there is no test file.
     vectorizer : TextVectorizer or function, optional
         What turns texts into rows; it is copied, and fitted to the training texts, without trials. By default one with
-        its defaults. Or what :func:`xmlcore.models.by_trials` returns, which chooses the features.
+        its defaults. Or what :func:`xmlcore.models.words_by_trials` returns, which chooses the features.
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional

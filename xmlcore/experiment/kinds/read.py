@@ -11,7 +11,7 @@ from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.prepare import MakesDataset
-from xmlcore.models import by_trials
+from xmlcore.models import words_by_trials
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 from xmlcore.wording import duration
@@ -132,7 +132,7 @@ class ReadTexts(ReadsFiles):
 
         with task_files.taken(self.key, self.params["files"]) as sources:
             options = {name: value for name, value in self.params.items() if name != "files"}
-            options["vectorizer"] = by_trials(vectorizer_of(self.params["vectorizer"]))
+            options["vectorizer"] = words_by_trials(vectorizer_of(self.params["vectorizer"]))
             data, notes = read_noted(read_text_dataset, options | sources, watched)
         notes.append(note_on_words(data, time.perf_counter() - began[0]))
         progress("Saving", 0.0)
@@ -177,7 +177,7 @@ class OtherWords(MakesDataset):
 
     def run(self, progress=silent, files=None):
         data, start = self.dataset(progress), time.perf_counter()
-        made = with_words(data, by_trials(vectorizer_of(self.params["vectorizer"])), progress=progress)
+        made = with_words(data, words_by_trials(vectorizer_of(self.params["vectorizer"])), progress=progress)
         notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]
         progress("Saving", 0.0)
         object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours

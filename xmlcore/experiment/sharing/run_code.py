@@ -103,7 +103,7 @@ def _reading_code(kind, params, changed, files) -> list[str]:
 
 def _vectorizer_code(params) -> list[str]:
     made = f"datasets.{vectorizer_of(params['vectorizer'])!r}"
-    return ["from xmlcore.models import by_trials", "", f"vectorizer = by_trials({made})"]
+    return ["from xmlcore.models import words_by_trials", "", f"vectorizer = words_by_trials({made})"]
 
 
 def made_by_task(fingerprint: str, makers: Container[str] | None = None) -> tuple[str, dict, dict] | None:
