@@ -10,7 +10,6 @@ from pages.data import choose, statistics
 from pages.shared import actions, addresses, door, format, jobs, tables, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
-from xmlcore import experiment
 from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
@@ -18,6 +17,7 @@ LEAST = 50  # training rows of which the answer says how rare labels are
 LIMITS = (0, 1, 5, 10)  # training rows, with which labels are counted
 CLOSED = "data.start.closed"
 CLOSE = "data.start.close"  # key of a button: in the session's state while the panel is on the open page
+FOUR = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")  # that are trained at one press
 INTRODUCTION = "**New here?** Models learn which labels, out of very many, a row of data has."
 API_DOCS = (
     "In **api-docs**, a row describes a Python function; its labels are related ones, and itself if those name it."
@@ -118,7 +118,7 @@ def next_step(ready, used: dict | None) -> None:
     closed, is_default = f"{CLOSED} {ready.fingerprint}", used is None or dataset_list.is_default(used)
     if workspace.read_only() or workspace.get("widgets").get(closed) is True:
         return
-    refusals = {} if ready.data is None else {model: door.refuses(model, ready) for model in experiment.MODELS}
+    refusals = {} if ready.data is None else {model: door.refuses(model, ready) for model in FOUR}
     takes = [model for model, why in refusals.items() if not why]
     trained = {record["model"] for record in ready.every if not jobs.is_unasked(record)}
     left = [model for model in takes if model not in trained]
@@ -131,7 +131,7 @@ def next_step(ready, used: dict | None) -> None:
             if left and left[0] == takes[0]:
                 _train(ready.fingerprint, "Train", left[:1], "Train", type="primary")
             if left and len(takes) > 1:
-                every = f"all {len(left)}" if len(left) == len(experiment.MODELS) else format.listed(left)
+                every = "all four" if len(left) == len(FOUR) else format.listed(left)
                 _train(ready.fingerprint, f"Train {every}", left, "Compare")
             close = {"key": CLOSE, "on_click": workspace.remember, "args": (closed, True)}
             st.button("Close", icon=":material/close:", type="tertiary", **close)

@@ -64,6 +64,7 @@ class Case:
         return issubclass(self.cls, MultiLabelModel)
 
 
+WORDS = TextVectorizer(features="words", ngrams=(1, 1), min_df=1)
 CASES = [
     Case(PLT, {"max_leaf_labels": 2}),
     Case(PLT, {"n_estimators": 3, "arity": 3, "max_leaf_labels": 1, "collapse_layers": 1}),
@@ -83,7 +84,7 @@ CASES = [
     ),
     Case(NearestRows, {"n_neighbors": 5}),
     Case(Mixture, {"members": [PLT(max_leaf_labels=2, C=1.0, normalize="l2"), NearestRows(5)]}),
-    Case(TextClassifier, {"model": PLT(max_leaf_labels=2), "vectorizer": TextVectorizer(min_df=1)}),
+    Case(TextClassifier, {"model": PLT(max_leaf_labels=2), "vectorizer": WORDS}),
     Case(FALS, {"n_epochs": 4, "n_features": 0.3}, rounds=True),
     Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),
     Case(AdversarialTraining, {"model": PLT(max_leaf_labels=2), "sigma": 0.1}, saves_itself=False),

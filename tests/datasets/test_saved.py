@@ -71,7 +71,7 @@ def words(lowercase):
 FULL = {
     "name": "a", "feature_names": ["x", "y", "z"], "label_names": ["x", "y"], "row_names_train": ["x", "y"],
     "row_names_test": ["a"], "notes": ("a",), "texts_train": ["x", "Ann"], "texts_test": ["Ann"],
-    "vectorizer": words(True),
+    "vectorizer": words(True), "label_parents": {"x": "top"}, "label_aliases": {"ex": "x"},
 }  # fmt: skip
 NOTHING = {"name": "", "notes": ()}  # in the place of None
 
@@ -79,7 +79,8 @@ NOTHING = {"name": "", "notes": ()}  # in the place of None
 @pytest.mark.parametrize("field", FULL)
 def test_data_sets_that_differ_in_anything_are_kept_apart(field):
     assert {*FULL, *MATRICES} == {known.name for known in fields(Dataset)}
-    other = {"name": "b", "vectorizer": words(False)}.get(field) or [*FULL[field][:-1], "b"]
+    own = {"name": "b", "vectorizer": words(False), "label_parents": {"y": "top"}, "label_aliases": {"ex": "y"}}
+    other = own.get(field) or [*FULL[field][:-1], "b"]
     every = [small(**FULL | {field: value}) for value in (FULL[field], other, NOTHING.get(field))]
     keys = [save_dataset(one) for one in every]
     assert len({*keys}) == 3

@@ -202,7 +202,7 @@ def test_settings_move_nothing_and_published_ones_stay(tab, prepared):
 
     one = tab(f"/train{prepared(easy_data('few', 60), trained=1)}")
     one.page.set_viewport_size({"width": 1440, "height": 900})
-    one.text("it is the result shown")
+    one.text("this is the result shown")
     one.idle()
     train, section = one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_role("tab").first
     before = section.bounding_box()

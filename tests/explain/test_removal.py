@@ -72,7 +72,7 @@ def test_invalid_arguments_of_removal_are_refused(models):
             explain.deletion_curve(models["PLT"], X, [0, 1], methods=methods)
     with pytest.raises(ValueError, match="each once"):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(1, 1))
-    with pytest.raises(ValueError, match="features of pairs of row and label.*by 'magnitude' or"):
+    with pytest.raises(ValueError, match="explained by other things than the features of X.*by 'magnitude' or"):
         explain.deletion_curve(models["pairs"], X, [0, 1])
     methods = ("magnitude", "random")
     assert len(explain.deletion_curve(models["pairs"], X, [0, 1], methods=methods, counts=(0, 1))) == 8
@@ -109,5 +109,5 @@ def test_a_counterfactual_tries_at_most_so_many_features(models):
     assert explain.counterfactual(model, X[[at]], first[at], 3, most=1) is None
     with pytest.raises(ValueError, match="is not among the first 1 of the row"):
         explain.counterfactual(model, X[[at]], (first[at] + 1) % L)
-    with pytest.raises(ValueError, match="features of pairs of row and label"):
+    with pytest.raises(ValueError, match="explained by other things than the features of X"):
         explain.counterfactual(models["pairs"], np.abs(X[[0]]), 0)

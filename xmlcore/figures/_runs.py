@@ -76,6 +76,7 @@ SHAPES = {  # symbol of Plotly -> its outline, in a square of 20 units
     "triangle-up": "M10 3.5l7 12.5h-14z",
     "cross": "M7.5 3h5v4.5h4.5v5h-4.5v4.5h-5v-4.5h-4.5v-5h4.5z",
     "x": "M6.5 3l3.5 3.5l3.5-3.5l3.5 3.5l-3.5 3.5l3.5 3.5l-3.5 3.5l-3.5-3.5l-3.5 3.5l-3.5-3.5l3.5-3.5l-3.5-3.5z",
+    "hexagon": "M10 3l6.1 3.5v7l-6.1 3.5l-6.1-3.5v-7z",
     "star": "M10 2l2 5.6h6l-4.8 3.6l1.8 5.8l-5-3.5l-5 3.5l1.8-5.8l-4.8-3.6h6z",
 }
 BEGIN = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64" viewBox="-6 -6 32 32">'

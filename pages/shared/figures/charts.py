@@ -62,7 +62,7 @@ def _menus(figure, frame, name, caption, place, origin, counted) -> None:
             _save(page(), figure_files.height_of(figure) + AROUND_FIGURE)
         about = "One file of about 2\u00a0MB that works offline and saves SVG and PNG"
         file_button("Figure, HTML", page, f"{name}.html", about, f"{place}-html")
-        csv_button("Data, CSV", frame, name, "All the data behind the figure")
+        csv_button("Data, CSV", frame, name, "All the data behind the figure", place)
         st.caption("The camera above the figure saves it as an SVG at once.")
 
 
@@ -72,10 +72,10 @@ def _clicked(key, on_click) -> None:
         on_click(points[0]["customdata"][0])
 
 
-def csv_button(label: str, frame, name: str, help: str | None = None) -> None:
+def csv_button(label: str, frame, name: str, help: str | None = None, place: str = "") -> None:
     """Show a button that downloads a DataFrame, or that of a function."""
     make = frame if callable(frame) else lambda: frame
-    file_button(label, lambda: csv_bytes(make()), f"{name}.csv", help, f"{label} {name}")
+    file_button(label, lambda: csv_bytes(make()), f"{name}.csv", help, f"{label} {place or name}")
 
 
 def file_button(label: str, make, file_name: str, help: str | None, key: str | None = None) -> None:

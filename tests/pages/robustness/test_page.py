@@ -293,7 +293,7 @@ def test_the_attacked_tree_itself_is_not_compared(ready):
 def test_levels_that_cannot_be_read_are_said_to_be_so(page):
     field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
     said = page.set(field, "0.1, much").at.error[0].value
-    assert "σ" in said and "“much” is not a number" in said, "the field and what is wrong in it"
+    assert "Noise" in said and "“much” is not a number" in said, "the field and what is wrong in it"
     assert measured(page) and page.at.number_input(key="robustness.repeats gaussian"), "all else stays"
     assert "shows 0.01, 0.05, 0.1" in page.text()
     both = ["σ = 0.02", "σ = 0.2"]

@@ -30,7 +30,7 @@ def test_training_shows_measures_and_predictions(ready, server):
     assert "Explain this row" in [link.proto.label for link in page.at.get("page_link")]
     assert "**Test row" in page.click("Random row").text()
     before = len(server.jobs())
-    assert "Trained already: it is" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
+    assert "Done already: this is" in page.press("train.PLT.submit").text() and len(server.jobs()) == before
     assert "Done already: the" not in page.set("form.PLT.n_estimators", 2).text()
     assert page.at.button(key="train.PLT.submit").proto.type == "primary"
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())

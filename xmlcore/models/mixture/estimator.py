@@ -261,6 +261,7 @@ class Mixture(MultiLabelModel):
 
     @property
     def chosen_(self) -> "DataFrame":  # noqa: F821
+        """What was tried: a line per member, with its measures on held-out rows and its weight."""
         from xmlcore.first_use import pd
 
         self._check_fitted()
@@ -269,8 +270,8 @@ class Mixture(MultiLabelModel):
     def size(self) -> dict[str, Any]:
         self._check_fitted()
         sizes = [member.size() for member in self.members_ if hasattr(member, "size")]
-        found = {name: sum(size[name] for size in sizes) for name in ("n_nodes", "n_weights", "model_bytes")}
-        return found | {"depth": max((size["depth"] for size in sizes), default=0)}
+        found = {name: sum(size.get(name, 0) for size in sizes) for name in ("n_nodes", "n_weights", "model_bytes")}
+        return found | {"depth": max((size.get("depth", 1) for size in sizes), default=0)}
 
     def _warm_up_pieces(self):
         return {name: piece for model in _DEFAULTS for name, piece in warm_up_pieces(model()).items()}
