@@ -22,6 +22,7 @@ from xmlcore.selection import frames as selection_frames
 
 CLUSTER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "cluster.json"
 FRONTIER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "frontier.json"
+MIXTURE = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "mixture.json"
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 900  # of each figure, in pixels
 LABEL = "pandas.to_datetime"  # a function
@@ -148,6 +149,14 @@ def frontier_on(name):
     return draw
 
 
+def members_and_mixture():
+    """Draw a mixture beside its members on bibtex, from ``benchmarks/results/mixture.json``."""
+    runs = json.loads(MIXTURE.read_text(encoding="utf-8"))["data"]["bibtex"]["runs"]
+    frame = pd.DataFrame([run | run["measures"] | {"run": run["model"]} for run in runs if run["seed"] == 0])
+    title = "A mixture and its members on bibtex"
+    return figures.frontier(frame, {"train_s": "Training, processor seconds"}, ["P@1", "PSP@5"], title)
+
+
 def scaling_of_a_cluster():
     """Draw how many times as fast trainings are with more workers: measured, and by the cost model."""
     import plotly.graph_objects as go
@@ -198,6 +207,7 @@ FIGURES = {
     "fals-features": features_of_a_label,
     "robustness-noise": noise_with_and_without_training,
     "decisions-cuts": precision_recall_curve,
+    "mixture-members": members_and_mixture,
     "cluster-scaling": scaling_of_a_cluster,
     **{f"frontier-{name}": frontier_on(name) for name in ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")},
 }
