@@ -19,7 +19,7 @@ FOLDERS = {
     "pages/data": 2_332,
     "pages/explain": 725,
     "pages/features": 1_039,
-    "pages/jobs": 409,
+    "pages/jobs": 398,
     "pages/main": 5,
     "pages/papers": 356,
     "pages/predict": 1_257,
@@ -30,16 +30,16 @@ FOLDERS = {
     "pages/train": 1_395,
     "pages/trees": 1_064,
     "xmlcore": 3_909,
-    "xmlcore/_kernels": 8_732,
-    "xmlcore/cli": 1_314,
+    "xmlcore/_kernels": 8_752,
+    "xmlcore/cli": 1_312,
     "xmlcore/datasets": 10_511,
     "xmlcore/decisions": 1_083,
     "xmlcore/experiment": 7_861,
     "xmlcore/explain": 1_264,
-    "xmlcore/figures": 3_427,
-    "xmlcore/jobs": 2_201,
+    "xmlcore/figures": 3_428,
+    "xmlcore/jobs": 2_182,
     "xmlcore/metrics": 3_198,
-    "xmlcore/models": 10_501,
+    "xmlcore/models": 10_500,
     "xmlcore/papers": 584,
     "xmlcore/robustness": 1_426,
     "xmlcore/selection": 3_812,
@@ -48,20 +48,20 @@ FOLDERS = {
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_849, "benchmarks": 7_512}
+LINES = {"tests": 48_828, "benchmarks": 7_512}
 FILES = {"product": 484}
-COMPLEX = {"product": 22}
+COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (2, 0),
-    "the four papers to the letter": (0, 302),
-    "methods that work together, and features chosen by trials": (1500, 900),
+    "the four papers to the letter": (0, 205),
+    "methods that work together, and features chosen by trials": (0, 263),
     "past one machine": (1800, 900),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 87_249, "tests": 51_730}
+CEILING = {"product": 86_000, "tests": 51_196}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
