@@ -24,6 +24,7 @@ from xmlcore import metrics
 
 RESULTS = Path(tempfile.gettempdir()) / "xmlcore-mixture.json"
 MODELS = ("PLT", "NearestRows", "LdSM", "DoubleSampling", "OneVsRest", "Mixture")
+TIMES = ("train_s", "test_s")
 ABOUT = """# Models together
 
 `Mixture()` and its members, as they come, on the test rows, in percent: the mean over seeds, ± half of its 95 %
@@ -45,13 +46,8 @@ def measure(data, name, seed):
     times.append(time.process_time())
     weights = metrics.inverse_propensity(data.Y_train)
     values = {of: of_ranking(data, ranking, of, weights) for of in MEASURES}
-    found = {
-        "model": name,
-        "seed": seed,
-        "measures": values,
-        "train_s": times[1] - times[0],
-        "test_s": times[2] - times[1],
-    }
+    seconds = dict(zip(TIMES, np.diff(times).tolist()))
+    found = {"model": name, "seed": seed, "measures": values} | seconds
     return found | ({"weights": model.chosen_.to_dict("list")} if name == "Mixture" else {})
 
 
@@ -67,6 +63,11 @@ def of_model(runs, name):
     return np.array([[run["measures"][of] for of in MEASURES] for run in runs if run["model"] == name])
 
 
+def seconds_of(runs, name):
+    """Return the mean times of a model's runs, of training and of predicting."""
+    return np.mean([[run[key] for key in TIMES] for run in runs if run["model"] == name], axis=0)
+
+
 def text_of(values):
     """Return the mean of values of several seeds, and half of its interval."""
     half = 1.96 * values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else None
@@ -79,21 +80,18 @@ def data_markdown(name, found):
     members = [one for one in MODELS if of_model(runs, one).size]
     for model in members:
         of = [run for run in runs if run["model"] == model]
-        times = [np.mean([run[key] for run in of]) for key in ("train_s", "test_s")]
         share = ""
         if model == "Mixture":
             kept = of[0]["weights"]
             share = ", ".join(f"{m} {w:.2f}" for m, w in zip(kept["member"], kept["weight"]) if w)
-        lines.append([model, *map(text_of, of_model(runs, model).T), *map(tables.number, times), share])
+        lines.append(
+            [model, *map(text_of, of_model(runs, model).T), *map(tables.number, seconds_of(runs, model)), share]
+        )
     if members[-1] == "Mixture" and len(members) > 1:
         best = np.max([of_model(runs, one).mean(axis=0) for one in members[:-1]], axis=0)
         gains = of_model(runs, "Mixture").mean(axis=0) - best
-        cost = [
-            sum(np.mean([r[key] for r in runs if r["model"] == one]) for one in members[:-1])
-            for key in ("train_s", "test_s")
-        ]
-        own = [np.mean([r[key] for r in runs if r["model"] == "Mixture"]) for key in ("train_s", "test_s")]
-        ratios = [f"{a / b:.2f} times all members'" for a, b in zip(own, cost)]
+        shares = seconds_of(runs, "Mixture") / sum(seconds_of(runs, one) for one in members[:-1])
+        ratios = [f"{share:.2f} times all members'" for share in shares]
         lines.append(["**mixture − best**", *(f"**{gain:+.2f}**" for gain in gains), *ratios, ""])
     seeds = len({run["seed"] for run in runs})
     return f"## {name}\n\n{seeds} seed(s). {tables.measured_text(found)}\n\n" + tables.table(
@@ -111,19 +109,17 @@ def main():
     parser = command.parser("mixture", __doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--again", action="store_true", help="measure nothing: write the table of the last time")
     options = parser.parse_args()
     known = files.read_json(options.out).get("data", {})
-    for name in (
-        () if options.again else options.data or sorted(p.parent.name for p in options.folder.glob("*/train.*.gz"))
-    ):
+    names = options.data or (options.folder and sorted(p.parent.name for p in options.folder.glob("*/train.*.gz")))
+    for name in () if options.again else names:
         data, head = read_data(options.folder, name), machine.header("mixture", 2)
         found = known[name] = head | known.get(name, {})
         for seed in range(options.seeds):
-            for model in options.models:
+            for model in MODELS:
                 done = {(run["model"], run["seed"]) for run in found["runs"]}
                 if (model, seed) in done or (model == "OneVsRest" and data.n_labels > 1000):
                     continue
