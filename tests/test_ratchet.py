@@ -48,7 +48,7 @@ FOLDERS = {
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_828, "benchmarks": 7_512}
+LINES = {"tests": 48_830, "benchmarks": 7_508}
 FILES = {"product": 484}
 COMPLEX = {"product": 20}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises

@@ -41,7 +41,7 @@ ABOUT = About(
         "a prediction compares the row with all training rows, and the model keeps them all."
     ),
     paper="Cover and Hart, IEEE Transactions on Information Theory 1967",
-    color="#AA4499",
+    color="#CC79A7",
     mark="x",
     scores="The share of the votes of the nearest training rows that a label gets. It is no calibrated probability.",
 )
