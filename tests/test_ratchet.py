@@ -55,13 +55,13 @@ COMPLEX = {"product": 20}
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (2, 0),
-    "the four papers to the letter": (0, 205),
+    "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 263),
     "past one machine": (1800, 900),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 86_000, "tests": 51_196}
+CEILING = {"product": 86_000, "tests": 51_188}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
