@@ -77,7 +77,7 @@ def _results(view, explained):
         figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),
         importance,
         f"{view.files}-importance",
-        f"Contributions to each row’s first label, over {format.count(len(explained.rows), "row")}: {BARS}",
+        f"Contributions to each row’s first label, over {format.count(len(explained.rows), 'row')}: {BARS}",
         counted="features that occur",
     )
 
