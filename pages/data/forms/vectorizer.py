@@ -88,7 +88,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     of, more = ("all", "") if whole else ("the first", " All of them have more features.")
     st.caption(f"The result of these settings on {of} {format.count(len(texts), 'document')}.{more}")
     if params["features"] == AUTO:
-        st.caption("Here features are single words. Trials on the training texts choose them, pairs, stems or letters.")
+        st.caption("Here features are single words. From 3,000 texts on, trials choose words, pairs, stems or letters.")
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:
