@@ -21,7 +21,7 @@ FOLDERS = {
     "pages/features": 1_039,
     "pages/jobs": 398,
     "pages/main": 5,
-    "pages/papers": 356,
+    "pages/papers": 357,
     "pages/predict": 1_257,
     "pages/robustness": 915,
     "pages/sampling": 594,

@@ -162,7 +162,8 @@ def _significance(claim, ready, _):
 
 def _gradients(_, ready, found):
     positive = found[""].positive
-    if positive is None:  # a selection of an earlier version
+    if positive is None:
+        st.caption("Not drawn: a data set with so many labels and features has too many gradients to count.")
         return None
     frame = positive_frame(ready.data, positive)
     return figures.positive_gradients(frame), frame
