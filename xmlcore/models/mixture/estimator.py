@@ -29,7 +29,7 @@ from xmlcore.validation import INT32_MAX, check_count, check_threshold, csr_part
 
 MOST_LABELS = 1000  # with more, OneVsRest is not among the members that are tried unasked
 FEWEST = 10  # training rows; with fewer, none are held out, and all members have the same weight
-TRIED_TREES = 0.4  # of the trees of LdSM are enough to find its weight
+TRIED_TREES = 0.2  # of the trees of LdSM are enough to find its weight
 ROWS_AT_ONCE = 1 << 12
 
 ABOUT = About(

@@ -12,7 +12,7 @@ from xmlcore.ranking import KS
 
 END = 1e-7  # scores nearer to 0 or 1 than this count as alike
 RIDGE = 1e-2  # a weak penalty, so that curves are found where all scores are alike
-BAGS, BAG_ROWS = 10, 2000  # random samples of held-out rows, each with weights of its own, whose mean is taken
+BAGS, BAG_ROWS = 10, 1000  # random samples of held-out rows, each with weights of its own, whose mean is taken
 STEPS = (0.5, 0.25, 0.12, 0.06, 0.03)  # by which weights are changed
 LEAST = 0.05  # a smaller weight is 0
 FAR = 0.5  # so is that of a member whose measures are a smaller share of the best ones
@@ -147,7 +147,7 @@ def weights_by_frequency(judge: Judge, weights: np.ndarray, groups: np.ndarray, 
     """Return weights for each group of labels, (groups, members): those given, if others do not pay."""
     n_groups, kept = groups.max() + 1, np.flatnonzero(weights)
     same = np.tile(weights, (n_groups, 1))
-    halves = np.array_split(np.random.default_rng(seed).permutation(judge.n_rows), 2)
+    halves = np.array_split(np.random.default_rng(seed).permutation(judge.n_rows)[: 2 * BAG_ROWS], 2)
     if n_groups == 1 or kept.size == 1 or judge.n_rows < ENOUGH:
         return same
 
