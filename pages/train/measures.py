@@ -1,4 +1,4 @@
-"""How good a result is: all measures, whether its probabilities are right, and what more data would give."""
+"""How good a result is: all measures, whether its probabilities are right, and whether more data would help."""
 
 import math
 from typing import NamedTuple
@@ -39,10 +39,6 @@ HELP = {
 }
 BY_BUCKET = "Recall@5 by label frequency"
 VIEWS = ("P@1", "P@3", "P@5", BY_BUCKET)
-FORECAST = (
-    " The dotted curve follows their means; the open mark is its forecast for twice the rows, with a 95\u00a0% "
-    "interval, supposing that new rows would be like these."
-)
 
 
 def every(ready) -> None:
@@ -208,17 +204,12 @@ def _draw(curve, file_name, key):
         help=f"Recall@5: the share of the true labels that are among the first five of their rows. {MEANING}",
     )
     measure, buckets = (view, ("all",)) if view != BY_BUCKET else ("Recall@5", BUCKETS)
-    for bucket in buckets:
-        st.markdown(format.plain(curve.sentence(measure, bucket)))
-    figure = figures.learning_curve(curve.frame, curve.forecasts, measure, buckets)
-    forecast = any(trace.line.dash == "dot" for trace in figure.data)
     charts.show_figure(
-        figure,
+        figures.learning_curve(curve.frame, measure, buckets),
         curve.frame,
         f"{file_name}-learning-curve-{key[:6]}",
         f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
-        f"measured on all test rows.{FORECAST if forecast else ''}",
+        "measured on all test rows. Where the line still rises at its end, more rows like these would help.",
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")
-    charts.csv_button("All forecasts, CSV", pd.DataFrame(curve.forecasts), f"{file_name}-forecasts-{key[:6]}")

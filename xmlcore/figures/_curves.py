@@ -18,7 +18,6 @@ LEVEL = "Noise level"  # title of the axis of levels
 ENDS = ["mean", "low", "high"]  # columns of a value and its interval
 POINT = {"size": 12, "color": ink.VERMILION, "symbol": "diamond"}
 RING = {"size": 20, "color": ink.GREY, "symbol": "circle-open", "line": {"width": 2}}  # seen around the point
-FITTED = 60  # points of a fitted line
 
 
 def robustness_curves(
@@ -192,33 +191,27 @@ def _add_means(figure, means, group, name, color, mark, hover, **trace) -> None:
     figure.line(means.index, means["mean"], name, color, hover, **look, **trace)
 
 
-def learning_curve(
-    frame: pd.DataFrame, forecasts: pd.DataFrame, measure: str, buckets: Sequence[str] = ("all",)
-) -> Figure:
-    """Draw a measure against the number of training rows, and what the fitted curve forecasts.
+def learning_curve(frame: pd.DataFrame, measure: str, buckets: Sequence[str] = ("all",)) -> Figure:
+    """Draw a measure against the number of training rows.
 
-    ``frame`` and ``forecasts`` are those of :class:`xmlcore.experiment.LearningCurve`. There is a point for each
-    training, a line through the means over seeds, the fitted curve (dotted), and the forecast with its interval.
+    ``frame`` is that of :class:`xmlcore.experiment.LearningCurve`. There is a point for each training, and a line
+    through the means over seeds.
     """
     need_columns(frame, ["rows", "seed", "bucket", "measure", "k", "value"], "learning_curve")
     name, _, k = measure.partition("@")
-    frame, forecasts = (
-        rows[(rows["measure"] == f"{name}@k") & (rows["k"] == int(k)) & rows["bucket"].isin(buckets)]
-        for rows in (frame, forecasts)
-    )
+    frame = frame[(frame["measure"] == f"{name}@k") & (frame["k"] == int(k)) & frame["bucket"].isin(buckets)]
     frame = frame[frame["value"].notna()]
     figure = Drawing(f"{measure} by training rows", frame)
     for bucket in buckets:
-        part, forecast = frame[frame["bucket"] == bucket], forecasts[forecasts["bucket"] == bucket]
+        part = frame[frame["bucket"] == bucket]
         if len(part):
-            _add_curve(figure, part, forecast.iloc[0] if len(forecast) else None, bucket, measure)
-    rows = np.unique([*frame["rows"], *forecasts["n_rows"]])
-    x = {"title_text": "Training rows (logarithmic)", **spaced_log_axis(rows, APART)}
+            _add_curve(figure, part, bucket, measure)
+    x = {"title_text": "Training rows (logarithmic)", **spaced_log_axis(np.unique(frame["rows"]), APART)}
     return figure.checked(x, f"{measure}, percent", whole=100.0, showlegend=True)
 
 
-def _add_curve(figure, part, forecast, bucket, measure) -> None:
-    """Add the trainings on rows of a bucket, their means, and the fitted line to its forecast, if there is one."""
+def _add_curve(figure, part, bucket, measure) -> None:
+    """Add the trainings on rows of a bucket, and their means."""
     color, mark = ink.BUCKET_COLORS.get(bucket, ink.GREEN), ink.BUCKET_MARKS.get(bucket, "triangle-up")
     name, own = "all labels" if bucket == "all" else f"{bucket} labels", {"legendgroup": bucket}
     hover = f"{name}: {measure} = %{{y:.2f}} %<br>%{{x:,}} rows, seed %{{customdata}}"
@@ -227,16 +220,6 @@ def _add_curve(figure, part, forecast, bucket, measure) -> None:
     figure.points(part["rows"], values, f"{name}, a training", dots, hover, showlegend=False, **own, **about)
     means = part.groupby("rows")["value"].mean()
     figure.stroke(means.index, 100 * means, color, 2, name=name, showlegend=None, **own)
-    if forecast is None or forecast["reason"]:
-        return
-    n = np.geomspace(means.index.min(), forecast["n_rows"], FITTED)
-    fitted = 100 * (forecast["a"] - forecast["b"] * n ** -forecast["c"])
-    figure.stroke(n, fitted, color, 1.5, "dot", name=f"{name}, fitted", **own)
-    high, low = forecast["high"] - forecast["value"], forecast["value"] - forecast["low"]
-    whiskers = {"type": "data", "array": [100 * high], "arrayminus": [100 * low], "color": color}
-    ring = {"color": color, "symbol": f"{mark}-open", "size": 11, "line": {"width": 2}}
-    x, y, hover = [forecast["n_rows"]], [100 * forecast["value"]], f"{name}: about %{{y:.2f}} % with %{{x:,}} rows"
-    figure.points(x, y, f"{name}, forecast", ring, hover, error_y=whiskers, **own)
 
 
 def precision_recall(

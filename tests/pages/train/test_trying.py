@@ -1,4 +1,4 @@
-"""Trying several settings on the Train page, and what more data would buy."""
+"""Trying several settings on the Train page, and whether more data would help."""
 
 import dataclasses
 import re
@@ -222,5 +222,4 @@ def test_a_sweep_says_which_settings_matter(ready):
 def test_what_more_data_would_buy_is_measured_and_drawn(page):
     task = experiment.task("learning_curve", {"dataset": word_data().fingerprint}, {"model": "OneVsRest"})
     page.press(f"start-{task.key}").until(lambda s: task.exists() and figure(s, "P@1 by training rows") is not None)
-    assert "twice the rows" in page.text() and "All forecasts, CSV" in page.downloads()
     assert figure(page.set("train.more_data.view", "Recall@5 by label frequency"), "Recall@5 by training rows")
