@@ -91,7 +91,7 @@ def _seen(alone, sweeps) -> list:
     places = {job.id: place for place, job in enumerate(job_queue.queue().waiting())}
     opened = [job for record, trainings in sweeps if st.session_state.get(_opens(record)) for job in trainings]
     every = (*alone, *opened)
-    facts = [(job.id, places.get(job.id), job.paused, job.cancelling, job.fits, job.waits_for) for job in every]
+    facts = [(job.id, places.get(job.id), job.cancelling, job.fits, job.waits_for) for job in every]
     return [job_queue.queue().paused(workspace.token()), sweeping.facts(), *facts]
 
 
@@ -131,16 +131,10 @@ def _pause_all(own):
     if queue.paused(mine):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown("**Paused**: jobs that wait do not start.", width="content")
-            actions.button("Go on", key="jobs.resume.all", on_click=_pause, args=(False,), type="primary")
+            actions.button("Go on", key="jobs.resume.all", on_click=queue.resume, args=(mine,), type="primary")
     elif any(job.state == "queued" and not job.starting for job in own):
         about = "Jobs of this workspace that wait do not start until you press Go on. Jobs that run go on."
-        actions.button("Pause all", key="jobs.pause.all", on_click=_pause, args=(True,), help=about)
-
-
-def _pause(paused, job_id=None):
-    queue = job_queue.queue()
-    change = queue.pause if paused else queue.resume
-    change(job_id) if job_id else change(owner=workspace.token())
+        actions.button("Pause all", key="jobs.pause.all", on_click=queue.pause, args=(mine,), help=about)
 
 
 def _running(job, record):
@@ -189,10 +183,6 @@ def _waiting(job, record):
             st.warning("This job does not fit into the memory of this machine: choose smaller settings.")
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id)
-            if job.paused:
-                _button("Go on", "resume", job, _pause, False, job.id)
-            else:
-                _button("Pause", "pause", job, _pause, True, job.id)
             if "memory" in job.waits_for:
                 _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
 

@@ -35,15 +35,6 @@ def test_jobs_start_in_the_order_of_the_line(line):
     assert sorted(jobs, key=lambda title: jobs[title].started) == list("abcd")
 
 
-def test_a_paused_job_waits_and_the_others_go_on(line):
-    a, b = add(line, "a"), add(line, "b")
-    line.pause(a.id)
-    line.go()
-    assert b.wait(LONG) and a.state == "queued" and a.words == "Paused"
-    line.resume(a.id)
-    assert a.wait(LONG) and a.state == "done"
-
-
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_paused_queue_starts_nothing(line, whole):
     owner = None if whole else "m"

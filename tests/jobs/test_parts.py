@@ -21,8 +21,8 @@ def test_a_job_starts_when_all_its_parts_are_done(line):
 
 
 def test_a_job_fails_with_a_part_and_stops_the_others(line):
-    part, other = line.submit(work.fail, "no file", title="Part"), line.submit(work.add, 1, 1, title="Other")
-    line.pause(other.id)
+    part, other = line.submit(work.fail, "no file", title="Part"), line.submit(work.add, 1, 1, title="Other", owner="m")
+    line.pause("m")
     whole = after(line, part, other)
     line.go()
     assert whole.wait(LONG) and whole.state == "failed"

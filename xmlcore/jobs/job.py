@@ -68,7 +68,6 @@ class Job:
         self.title = title
         self.plan = plan or Plan()
         self.queued = datetime.now(UTC)
-        self.paused = False  # until Queue.resume is called for it
         self.attempts = 0  # how often a worker was asked to run it
         self._payload = payload
         self._bytes = self.plan.bytes  # memory that the job needs, as far as is known by now

@@ -75,8 +75,7 @@ class Queue:
         self._lock = threading.RLock()  # reentrant: cancelling a future may call Job._finish at once
         self._jobs = {}  # by id, oldest first
         self._line = []  # jobs that wait, in the order in which they start
-        self._paused = False
-        self._paused_owners = set()
+        self._paused = set()  # owners; None stands for all
         self._closed = False
         self._free_bytes = free_bytes
         self._looking = None  # a timer, while a job waits for what nobody tells the queue
@@ -232,33 +231,24 @@ class Queue:
 
     # --- pausing ---
 
-    def pause(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Start no waiting job until :meth:`resume` is called: one, those of an owner, or all. Jobs that run go on."""
-        self._set_paused(job_id, owner, True)
-
-    def resume(self, job_id: str | None = None, owner: str | None = None) -> None:
-        """Undo what :meth:`pause` did with the same arguments."""
-        self._set_paused(job_id, owner, False)
-
-    def _set_paused(self, job_id, owner, paused):
+    def pause(self, owner: str | None = None) -> None:
+        """Start no waiting job, or none of an owner, until :meth:`resume` is called. Jobs that run go on."""
         with self._lock:
-            if job_id is not None:
-                job = self._jobs.get(job_id)
-                if job is not None and job.active:
-                    job.paused = paused
-            elif owner is not None:
-                (self._paused_owners.add if paused else self._paused_owners.discard)(owner)
-            else:
-                self._paused = paused
+            self._paused.add(owner)
+
+    def resume(self, owner: str | None = None) -> None:
+        """Undo what :meth:`pause` did with the same argument."""
+        with self._lock:
+            self._paused.discard(owner)
             self._start_what_can()
 
     def paused(self, owner: str | None = None) -> bool:
         """Return whether the queue as a whole, or all of an owner, is paused."""
-        return self._paused or owner in self._paused_owners
+        return not self._paused.isdisjoint({None, owner})
 
     def is_paused(self, job: Job) -> bool:
-        """Return whether a waiting job is paused: by itself, with the queue, or with all of each of its owners."""
-        return job.paused or self._paused or self._paused_owners.issuperset(job._owners)
+        """Return whether a waiting job is paused: with the queue, or with all of each of its owners."""
+        return None in self._paused or self._paused.issuperset(job._owners)
 
     def insist(self, job_id: str) -> None:
         """Start a waiting job as soon as a worker is free, even if its memory is not."""

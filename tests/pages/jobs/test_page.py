@@ -74,18 +74,17 @@ def test_jobs_can_be_paused_and_stopped(ready, server, held):
     said = page.text()
     assert "2 run and 3 wait" in said and "Training *0*" in said
     assert "number 1 of 3 in the queue" in said
-    first, second, third = made[2:]
-    assert server.waiting() == [first, second, third]
-    page.press(f"jobs.pause.{second.id}")
-    assert second.paused and "Paused, number 2 of 3" in page.text()
+    first, _, third = made[2:]
+    assert server.waiting() == made[2:]
     page.press(f"jobs.stop.{first.id}")
     assert first.state == "cancelled" and "Stopped" in page.frame("State")["State"].tolist()
     page.press("jobs.pause.all")
     assert server.paused(page.token) and "jobs that wait do not start" in page.text()
+    assert "Paused, number 1 of 2" in page.text()
     held()
     page.until(lambda s: all(not job.active for job in made[:2]))
     assert third.state == "queued"
-    page.press("jobs.resume.all").press(f"jobs.resume.{second.id}").until(at_rest)
+    page.press("jobs.resume.all").until(at_rest)
     listed = page.frame("State").set_index("Job")["State"]
     assert listed.filter(like="Training").value_counts().to_dict() == {"Done": 4, "Stopped": 1}
 
