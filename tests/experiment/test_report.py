@@ -245,7 +245,6 @@ def test_a_report_of_unreadable_runs_has_the_reasons(kept):
     text = said(experiment.report(keys[:1]))
     assert "is damaged" in text and "So no more can be said." in text and "Training, s" in text
     assert "is not kept" in said(experiment.report(keys[:2]))
-    assert "Where the best two differ" not in text, "one result is compared with nothing"
 
 
 def test_a_report_on_nothing_is_refused(own_cache):
@@ -281,25 +280,3 @@ def test_a_report_draws_settings_if_three_differ(own_cache):
         assert len(settings) == len(experiment.parameters(own, seed=False).columns)
         assert sorted(measure["values"]) == pytest.approx(sorted(100 * own["P@1"]))
     assert not drawn(lines.groupby("model")["keys"].agg(lambda own: own.iloc[0] + own.iloc[1]).sum())
-
-
-def test_a_report_says_where_the_best_two_differ(own_cache):
-    data = replace(small_data(), row_names_test=[f"row <{i}>" for i in range(small_data().n_test)])
-    save_dataset(data)
-    runs = experiment.runs([record["key"] for record in make(3, data, seeds=1)])
-    content = experiment.report(runs["key"])
-    lines = runs.sort_values("P@1", ascending=False, kind="stable")
-    a, b = (experiment.load("train", key) for key in lines["key"].head(2))
-    labels, rows = side_by_side.labels_compared(data, a, b), side_by_side.rows_compared(data, a, b)
-    total = side_by_side.wins_by_bucket(labels).iloc[-1]
-    part = content.split("<h3>Where the best two differ</h3>")[1].split("<h2>")[0]
-    assert f"all</td><td>{total['a']}</td><td>{total['equal']}</td><td>{total['b']}</td>" in part
-    differing, better = int((labels["difference"] != 0).sum()), int((rows["right_a"] > rows["right_b"]).sum())
-    assert f"{min(20, differing)} of {differing} labels that differ" in part
-    assert f"in {better} test rows, the second in {len(rows) - better}, of {data.n_test}" in part
-    assert f"{min(20, len(rows))} of {len(rows)} rows that differ" in part
-    first = int(rows["row"].iloc[0])
-    assert f"row &lt;{first}&gt;" in part and "row <" not in part, "names of rows are escaped"
-    predicted = [j for j in a.ranking.labels[first, :5].tolist() if j >= 0]
-    true = set(data.Y_test[[first]].indices.tolist())
-    assert ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in predicted) in part

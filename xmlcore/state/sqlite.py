@@ -40,6 +40,7 @@ _ERRNO = {
     sqlite3.SQLITE_PERM: errno.EACCES,
     sqlite3.SQLITE_BUSY: errno.EBUSY,
 }
+_TYPES = (str, str, float)  # of a row that is not damaged
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _NO_FILE = f"Make it a file that can be read and written, move it away, or name another folder in {CACHE_VARIABLE}."
 _log = logging.getLogger("xmlcore.state")
@@ -364,33 +365,15 @@ def _readable(path) -> list:
         with contextlib.suppress(sqlite3.Error), contextlib.closing(Database._opened(address, uri=True)) as connection:
             connection.execute("PRAGMA writable_schema = ON")  # a file that was cut short is read as well
             for table in TABLES:
-                of_row = f"SELECT key, value, written FROM {table} WHERE rowid = ?"
-                for number in _row_numbers(connection, table):
-                    with contextlib.suppress(sqlite3.Error, TypeError):  # it is damaged, or not in the table
-                        key, text, written = connection.execute(of_row, (number,)).fetchone()
-                        if isinstance(key, str) and isinstance(written, float) and _is_json(text):
-                            rows.append((table, key, text, written))
+                for order in ("rowid", "rowid DESC"):  # from both ends, up to a damaged page
+                    query = f"SELECT key, value, written FROM {table} ORDER BY {order}"
+                    with contextlib.suppress(sqlite3.Error):
+                        for row in connection.execute(query):  # one by one: those before an error stay
+                            if all(map(isinstance, row, _TYPES)):
+                                rows.append((table, *row))
         if rows:
             return rows
     return []
-
-
-def _row_numbers(connection, table) -> set:
-    """Return the numbers of rows that the index and the table have, each read from both ends up to a damaged page."""
-    numbers = set()
-    for order in ("key", "key DESC", "rowid", "rowid DESC"):
-        with contextlib.suppress(sqlite3.Error):
-            for (number,) in connection.execute(f"SELECT rowid FROM {table} ORDER BY {order}"):
-                numbers.add(number)
-    return numbers
-
-
-def _is_json(text) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return False
-    return True
 
 
 def _size(path) -> int:
