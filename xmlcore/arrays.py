@@ -159,6 +159,16 @@ def products_in_blocks(left, right):
         start, done = stop, work[stop - 1]
 
 
+def blocks_of(ptr, most_entries: int, most_rows: int = INT32_MAX) -> list[tuple[int, int]]:
+    """Return blocks (first row, last row + 1) with a limit of stored values and rows, but at least one row."""
+    blocks, start, n = [], 0, len(ptr) - 1
+    while start < n:
+        end = int(np.searchsorted(ptr, ptr[start] + most_entries, side="right")) - 1
+        blocks.append((start, min(max(end, start + 1), n, start + most_rows)))
+        start = blocks[-1][1]
+    return blocks
+
+
 def packed(texts) -> tuple[np.ndarray, np.ndarray]:
     """Return texts as the bytes of all of them in UTF-8, and the end of each."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]

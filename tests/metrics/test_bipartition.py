@@ -10,7 +10,6 @@ from sklearn.metrics import hamming_loss as sklearn_hamming_loss
 from sklearn.metrics import label_ranking_average_precision_score, label_ranking_loss, roc_auc_score
 
 from xmlcore import Ranking, metrics
-from xmlcore._kernels import bipartition as kernels
 
 OF_SCORES = (metrics.one_error, metrics.ranking_loss, metrics.average_precision, metrics.micro_auc)
 
@@ -38,25 +37,28 @@ def test_measures_of_scores_agree_with_scikit_learn(seed, levels):
 
 @pytest.mark.parametrize("levels", [None, 1])
 @pytest.mark.parametrize("zeros", [0.0, 0.7])
-def test_the_kernel_counts_as_its_naive_twin(levels, zeros):
+def test_all_ways_to_count_ties_are_those_of_plain_python(levels, zeros):
     Y, S = random_case(7, n=20, n_labels=6, levels=levels)
     S[np.random.default_rng(8).random(S.shape) < zeros] = 0.0
     S[2], S[3] = 0.0, -1.0
-    expected = [naive.measures.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
-    ptr, ids = sp.csr_array(Y).indptr.astype(np.int64), sp.csr_array(Y).indices.astype(np.int32)
-    n, n_labels = S.shape
-    counts = np.full((n, kernels.N_COUNTS), np.nan)
-    dense_ptr = np.arange(n + 1, dtype=np.int64) * n_labels
-    kernels.count_rows(
-        ptr, ids, dense_ptr, np.zeros(0, np.int32), S.astype(np.float64).ravel(), n_labels, counts
-    )  # fmt: skip
-    np.testing.assert_allclose(counts, expected)
-    sparse = sp.csr_array(S.astype(np.float64))
-    counts[:] = np.nan
-    kernels.count_rows(
-        ptr, ids, sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data, n_labels, counts
-    )  # fmt: skip
-    np.testing.assert_allclose(counts, expected)
+    rows = [naive.measures.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
+    wrong, tied, worst, mean, strict, top, top_true, first = np.array(rows).T
+    n_true = Y.sum(axis=1)
+    some = (n_true > 0) & (n_true < Y.shape[1])
+    pairs = (n_true * (Y.shape[1] - n_true))[some]
+    for scores in (S, sp.csr_array(S)):
+        assert metrics.one_error(Y, scores) == pytest.approx(1 - first.mean())
+        assert metrics.one_error(Y, scores, ties="mean") == pytest.approx(1 - (top_true / top).mean())
+        for ties, share in {"worst": 1, "mean": 0.5}.items():
+            lost = (wrong + share * tied)[some] / pairs
+            assert metrics.ranking_loss(Y, scores, ties) == pytest.approx(lost.sum() / len(Y))
+        assert metrics.ranking_loss(Y, scores, "paper") == pytest.approx((wrong[some] / pairs).mean())
+        for ties, sums in {"worst": worst, "mean": mean}.items():
+            expected = np.where(some, sums / np.maximum(n_true, 1), 1)
+            assert metrics.average_precision(Y, scores, ties) == pytest.approx(expected.mean())
+        has_true = n_true > 0
+        expected = (strict[has_true] / n_true[has_true]).mean()
+        assert metrics.average_precision(Y, scores, "paper") == pytest.approx(expected)
 
 
 def test_infinite_scores_count_as_largest_and_smallest():

@@ -1,4 +1,4 @@
-"""Measures in plain Python: of rankings and of buckets, which use no kernel, and of scores: twin of bipartition.py.
+"""Measures in plain Python: of rankings and of buckets, and of scores; none uses a kernel.
 
 ``true`` is a set of labels for each row, ``ranking`` a list of labels, best first; k is the last place.
 """

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import blocks_of
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._contributions import names_of, with_names
-from xmlcore.explain._removal import BLOCK_ENTRIES, blocks_of
+from xmlcore.explain._removal import BLOCK_ENTRIES
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker

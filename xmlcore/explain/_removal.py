@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import blocks_of
 from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
@@ -205,16 +206,6 @@ def _without(X, kept):
     """Return X without the stored values for which ``kept``, a boolean per value, is False."""
     ptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
     return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
-
-
-def blocks_of(ptr, most_entries: int, most_rows: int) -> list[tuple[int, int]]:
-    """Return blocks (first row, last row + 1) with a limit of stored values and rows, but at least one row."""
-    blocks, start, n = [], 0, len(ptr) - 1
-    while start < n:
-        end = int(np.searchsorted(ptr, ptr[start] + most_entries, side="right")) - 1
-        blocks.append((start, min(max(end, start + 1), n, start + most_rows)))
-        start = blocks[-1][1]
-    return blocks
 
 
 def label_values(model: Ranker, x: Matrix, labels: ArrayLike) -> np.ndarray:

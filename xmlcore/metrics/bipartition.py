@@ -7,15 +7,17 @@ how they treat equal scores, which decision trees often predict. ``ties="mean"``
 broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1, equations 59 to 62).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import bipartition as _kernels
+from xmlcore.arrays import blocks_of
 from xmlcore.typing import Labels, Matrix
-from xmlcore.validation import check_labels, check_structure, csr_parts
+from xmlcore.validation import check_labels, check_structure
 
 BLOCK_VALUES = 1 << 21  # number of scores read at a time: 16 MiB as float64
-_NO_IDS = np.zeros(0, np.int32)  # label ids of dense rows, which have a score for every label
+BLOCK_ROWS = 1 << 15  # the same of rows, whose numbers fit into 16 bits
 
 
 def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
@@ -88,10 +90,12 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     0.5
     """
     _check_ties(ties, ("first", "mean"))
-    _, counts = _count(Y_true, scores)
+    Y, S = _read(Y_true, scores)
     if ties == "first":
-        return _mean(1 - counts[:, _kernels.FIRST_TRUE])
-    return _mean(1 - counts[:, _kernels.TOP_TRUE] / counts[:, _kernels.TOP])
+        return _mean(1 - _scores_at(Y, np.arange(Y.shape[0]), S.argmax(axis=1)))
+    levels = _levels(Y, S)
+    right = (levels.true / levels.labels)[levels.above == 0]
+    return _mean(1 - right)
 
 
 def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
@@ -124,10 +128,12 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     [1.0, 0.75, 0.5]
     """
     _check_ties(ties, ("worst", "mean", "paper"))
-    Y, counts = _count(Y_true, scores)
+    Y, S = _read(Y_true, scores)
+    row, labels, true, above, true_above = _levels(Y, S)
     n_true = np.diff(Y.indptr).astype(np.float64)
     n_pairs = n_true * (Y.shape[1] - n_true)
-    lost = counts[:, _kernels.MISORDERED] + {"worst": 1.0, "mean": 0.5, "paper": 0.0}[ties] * counts[:, _kernels.TIED]
+    lost = above - true_above + {"worst": 1.0, "mean": 0.5, "paper": 0.0}[ties] * (labels - true)
+    lost = np.bincount(row, true * lost, Y.shape[0])
     if ties == "paper":
         lost, n_pairs = lost[n_pairs > 0], n_pairs[n_pairs > 0]
     return _mean(lost / np.maximum(n_pairs, 1))
@@ -167,14 +173,25 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
     True
     """
     _check_ties(ties, ("worst", "mean", "paper"))
-    Y, counts = _count(Y_true, scores)
+    Y, S = _read(Y_true, scores)
+    row, labels, true, above, true_above = _levels(Y, S)
     n_true = np.diff(Y.indptr)
+    if ties == "worst":
+        precision = (true_above + true) / (above + labels)
+    elif ties == "paper":
+        precision = true_above / (above + 1)
+    else:
+        # Each of the n places of a level has a true label with probability t / n. If it has one, each earlier place of
+        # the level has one with probability (t - 1) / (n - 1). The sum of 1 / place over them is of harmonic numbers.
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, Y.shape[1] + 1))])
+        inverse = harmonic[above + labels] - harmonic[above]
+        others = (true - 1) / np.maximum(labels - 1, 1) * (labels - (above + 1) * inverse)
+        precision = ((true_above + 1) * inverse + others) / labels
+    sums = np.bincount(row, true * precision, Y.shape[0])
     if ties == "paper":
-        some = n_true > 0
-        return _mean(counts[some, _kernels.STRICT_PRECISION] / n_true[some])
+        return _mean(sums[n_true > 0] / n_true[n_true > 0])
     decided = (n_true > 0) & (n_true < Y.shape[1])
-    precision_sums = counts[:, _kernels.PRECISION if ties == "worst" else _kernels.MEAN_PRECISION]
-    return _mean(np.where(decided, precision_sums / np.maximum(n_true, 1), 1.0))
+    return _mean(np.where(decided, sums / np.maximum(n_true, 1), 1.0))
 
 
 def micro_auc(Y_true: Labels, scores: Matrix) -> float:
@@ -203,15 +220,12 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     Y, S = _read(Y_true, scores)
     n_pairs, n_true = Y.shape[0] * Y.shape[1], Y.nnz
     if n_true in (0, n_pairs):
-        for _ in _blocks(S):
-            pass  # reading all blocks raises an error if a score is not a number
         return float("nan")
-    true = np.concatenate([_true_scores(Y[start:stop], block) for start, stop, block in _blocks(S)])
-    true, times = np.unique(true, return_counts=True)
+    true, times = np.unique(_scores_at(S, *Y.nonzero()), return_counts=True)
     # For each distinct true score: twice the number of scores below it plus the number of equal scores. These are
     # integers, which are exact below 2**63.
     places = np.zeros(true.size, np.int64)
-    for _, _, block in _blocks(S):
+    for block in _blocks(S):
         values = np.sort(block.data if sp.issparse(block) else block, axis=None)
         places += np.searchsorted(values, true, "left") + np.searchsorted(values, true, "right")
         n_zero = block.shape[0] * block.shape[1] - values.size
@@ -221,61 +235,73 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     return won / (2 * n_true * (n_pairs - n_true))
 
 
-def _count(Y_true, scores):
-    """Return the true labels (CSR) and the counts of each row: float64 (n, N_COUNTS), see the kernel's constants."""
-    Y, S = _read(Y_true, scores)
-    y_ptr, y_ids, _ = csr_parts(Y)
-    counts = np.empty((Y.shape[0], _kernels.N_COUNTS))
-    for start, stop, block in _blocks(S):
-        if sp.issparse(block):
-            ptr, ids, values = csr_parts(block)
-        else:
-            ptr = np.arange(stop - start + 1, dtype=np.int64) * Y.shape[1]
-            ids, values = _NO_IDS, block.ravel()
-        first, last = y_ptr[start], y_ptr[stop]
-        _kernels.count_rows(
-            y_ptr[start : stop + 1] - first, y_ids[first:last], ptr, ids, values, Y.shape[1], counts[start:stop]
-        )  # fmt: skip
-    return Y, counts
+class _Levels(NamedTuple):
+    """The labels of each row that have the same score, from the largest score of the row to the smallest."""
+
+    row: np.ndarray
+    labels: np.ndarray  # how many, and how many of them are true
+    true: np.ndarray
+    above: np.ndarray  # how many labels of the row have a larger score, and how many of these are true
+    true_above: np.ndarray
+
+
+def _levels(Y, S) -> _Levels:
+    parts, first = [np.zeros((5, 0), np.int64)], 0
+    for block in _blocks(S):
+        n, n_labels = block.shape
+        true_row, true_label = Y[first : first + n].nonzero()
+        stored = sp.csr_array(block) if sp.issparse(block) else None
+        sizes = np.full(n, n_labels) if stored is None else np.diff(stored.indptr)
+        with_zeros = np.flatnonzero(sizes < n_labels)
+        row = np.concatenate([np.repeat(np.arange(n), sizes), with_zeros, true_row])
+        values = block.ravel() if stored is None else stored.data
+        score = np.concatenate([values, np.zeros(with_zeros.size), _scores_at(block, true_row, true_label)])
+        counts = np.zeros((2, row.size), np.int64)
+        counts[0, : values.size], counts[1, row.size - true_row.size :] = 1, 1
+        counts[0, values.size : row.size - true_row.size] = n_labels - sizes[with_zeros]
+        order = np.argsort(-score)
+        order = order[np.argsort(row[order].astype(np.int16), kind="stable")]  # quicker than with larger numbers
+        row, score = row[order], score[order]
+        starts = np.flatnonzero(np.append(True, (row[1:] != row[:-1]) | (score[1:] != score[:-1])))
+        row, counts = row[starts], np.add.reduceat(counts[:, order], starts, axis=1)
+        above = np.cumsum(counts, axis=1) - counts
+        parts.append(np.stack([row + first, *counts, *(above - above[:, np.searchsorted(row, row)])]))
+        first += n
+    return _Levels(*np.concatenate(parts, axis=1))
 
 
 def _read(Y_true, scores):
     """Check the arguments; return the true labels (CSR) and the scores (dense or canonical CSR), both (n, L)."""
-    if sp.issparse(scores):
-        if scores.ndim != 2:
-            raise ValueError(f"the scores have {scores.ndim} dimension(s): a matrix (rows, labels) is needed")
-        _check_numbers(scores.dtype)
-        check_structure(scores, "the matrix of scores")
-        S = sp.csr_array(scores)
-        if not S.has_canonical_format:
-            S = S.copy()
-            S.sum_duplicates()
-    else:
-        if isinstance(scores, tuple) and hasattr(scores, "labels"):
-            raise TypeError("a Ranking has scores for its best labels alone: give the scores of all, predict_proba(X)")
-        try:
-            S = np.asarray(scores)
-        except ValueError as error:
-            raise ValueError("the scores are no matrix: their rows have different lengths") from error
-        _check_numbers(S.dtype)
-        if S.ndim != 2:
-            raise ValueError(f"the scores have {S.ndim} dimension(s): a matrix (rows, labels) is needed")
+    if isinstance(scores, tuple) and hasattr(scores, "labels"):
+        raise TypeError("a Ranking has scores for its best labels alone: give the scores of all, predict_proba(X)")
+    try:
+        S = scores if sp.issparse(scores) else np.asarray(scores)
+    except ValueError as error:
+        raise ValueError("the scores are no matrix: their rows have different lengths") from error
+    if S.dtype.kind not in "fiub":
+        raise TypeError(f"the scores are {S.dtype} values: a matrix of real numbers is needed")
+    if S.ndim != 2:
+        raise ValueError(f"the scores have {S.ndim} dimension(s): a matrix (rows, labels) is needed")
+    if sp.issparse(S):
+        check_structure(S, "the matrix of scores")
+        S = sp.csr_array(S)
+        S = S if S.has_canonical_format else S.copy()
+        S.sum_duplicates()
     Y = check_labels(Y_true, n_labels=S.shape[1] if _is_lists(Y_true) else None, name="Y_true")
     if Y.shape[1] != S.shape[1]:
         raise ValueError(
             f"the scores have {S.shape[1]} columns, but there are {Y.shape[1]} labels: one score per label"
         )
     _check_rows(Y, S.shape[0], "scores")
+    if np.isnan(S.data if sp.issparse(S) else S).any():
+        stored = sp.coo_array(S)
+        row, label = (int(at[np.isnan(stored.data)][0]) for at in stored.coords)
+        raise ValueError(f"the score of row {row}, label {label} is not a number")
     return Y, S
 
 
 def _is_lists(Y):
     return getattr(Y, "ndim", 1) != 2
-
-
-def _check_numbers(dtype):
-    if dtype.kind not in "fiub":
-        raise TypeError(f"the scores are {dtype} values: a matrix of real numbers is needed")
 
 
 def _check_rows(Y, n_rows, name):
@@ -289,32 +315,16 @@ def _check_ties(ties, known):
 
 
 def _blocks(S):
-    """Yield (start, stop, scores of these rows as float64) for blocks of rows; raise ValueError for a nan score."""
-    n, n_labels = S.shape
-    if sp.issparse(S):
-        ends = np.searchsorted(S.indptr, np.arange(0, S.nnz + BLOCK_VALUES, BLOCK_VALUES), "right") - 1
-        cuts = np.unique(np.concatenate([[0, n], np.minimum(ends, n)]))
-    else:
-        cuts = np.unique(np.append(np.arange(0, n, max(1, BLOCK_VALUES // n_labels)), n))
-    for start, stop in zip(cuts[:-1].tolist(), cuts[1:].tolist()):
-        block = S[start:stop]
-        block = block.astype(np.float64) if sp.issparse(block) else np.ascontiguousarray(block, dtype=np.float64)
-        values = block.data if sp.issparse(block) else block
-        if np.isnan(values).any():
-            if sp.issparse(block):
-                block = block.tocoo()
-                at = int(np.isnan(block.data).argmax())
-                row, column = int(block.coords[0][at]), int(block.coords[1][at])
-            else:
-                row, column = divmod(int(np.isnan(block).argmax()), n_labels)
-            raise ValueError(f"the score of row {start + row}, label {column} is not a number")
-        yield start, stop, block
+    """Yield blocks of rows of scores, as float64."""
+    ends = S.indptr.astype(np.int64) if sp.issparse(S) else np.arange(S.shape[0] + 1) * S.shape[1]
+    for start, stop in blocks_of(ends, BLOCK_VALUES, BLOCK_ROWS):
+        yield S[start:stop].astype(np.float64)
 
 
-def _true_scores(Y, block):
-    """Return the scores of the true labels of some rows, float64, row after row; an entry not stored counts as 0."""
-    found = block[np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)), Y.indices]
-    return found.toarray().ravel() if sp.issparse(found) else np.asarray(found).ravel()
+def _scores_at(S, rows, labels) -> np.ndarray:
+    """Return the scores of some rows and labels, float64; an entry that is not stored counts as 0."""
+    found = S[rows, labels]
+    return np.asarray(found.toarray() if sp.issparse(found) else found, np.float64).ravel()
 
 
 def _mean(values):
