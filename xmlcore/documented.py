@@ -77,6 +77,13 @@ Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
     The true labels of each row.
 predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
     The predicted labels of each row, as ``predict`` or :func:`xmlcore.metrics.at_threshold` gives them.""",
+    "one_class": """\
+Y_true : sparse or dense binary matrix, shape (n, L), list of lists of int, or one class id per row, shape (n,)
+    The true classes.
+predictions : Ranking, ndarray, sparse matrix or list
+    One class per row: class ids of shape (n,), -1 where there is none; a matrix of booleans with at most one True
+    in a row, as ``predict`` gives; or a ranking or scores, whose first place counts, in the forms of
+    :func:`as_ranking`.""",
     "scores": """\
 scores : ndarray or sparse matrix of numbers, shape (n, L)
     Larger is more probable. An entry that a sparse matrix does not store is a 0.""",

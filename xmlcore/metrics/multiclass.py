@@ -18,15 +18,8 @@ from xmlcore.validation import INT32_MAX, as_array, check_labels, csr_parts
 def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None = None) -> float:
     r"""Return the share of examples whose class is predicted.
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), list of lists of int, or one class id per row, shape (n,)
-        The true classes.
-    predictions : Ranking, ndarray, sparse matrix or list
-        One class per row: class ids of shape (n,), -1 where there is none; a matrix of booleans with at most one True
-        in a row, as ``predict`` gives; or a ranking or scores, whose first place counts, in the forms of
-        :func:`as_ranking`.
-    classes : ndarray of bool, shape (L,), or ids, optional
+    {Parameters: one_class}
+    classes : ndarray of bool, shape (L,), optional
         Only examples of these classes count; all when None.
 
     Returns
@@ -57,13 +50,8 @@ def macro_f1(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None
     This is the paper's measure. The mean of the F1 of the classes, which is also called macro F1 (scikit-learn's
     ``f1_score(average="macro")``), is another measure and never larger.
 
-    Parameters
-    ----------
-    Y_true : sparse or dense binary matrix, shape (n, L), list of lists of int, or one class id per row, shape (n,)
-        The true classes.
-    predictions : Ranking, ndarray, sparse matrix or list
-        One class per row, as for :func:`accuracy`.
-    classes : ndarray of bool, shape (L,), or ids, optional
+    {Parameters: one_class}
+    classes : ndarray of bool, shape (L,), optional
         C has only these classes; what is predicted for examples of other classes still counts in their precision.
 
     Returns
@@ -96,18 +84,13 @@ def _counting(true, classes):
     """Return whether the true class of each example is among ``classes``: bool, shape (examples,)."""
     if classes is None:
         return np.ones(true.size, bool)
-    classes = as_array(classes, "classes", "class ids, or a boolean per class, are needed")
-    if classes.ndim != 1 or (classes.size and classes.dtype.kind not in "biu"):
-        raise TypeError(
-            "classes must be class ids, or a boolean per class, in one dimension, not "
-            f"{classes.dtype} of shape {classes.shape}"
-        )
-    if classes.dtype.kind == "b":
-        beyond = true[true >= classes.size]
-        if beyond.size:
-            raise ValueError(f"classes has {classes.size} booleans, but Y_true has the class {int(beyond[0])}")
-        return classes[true]
-    return np.isin(true, classes)
+    classes = as_array(classes, "classes", "a boolean per class is needed")
+    if classes.ndim != 1 or classes.dtype != bool:
+        raise TypeError(f"classes must be a boolean per class, not {classes.dtype} of shape {classes.shape}")
+    beyond = true[true >= classes.size]
+    if beyond.size:
+        raise ValueError(f"classes has {classes.size} booleans, but Y_true has the class {int(beyond[0])}")
+    return classes[true]
 
 
 def _examples(Y_true, predictions):
