@@ -46,19 +46,32 @@ def test_without_a_time_that_can_be_read_none_is_known(words):
     "values, settings, seconds",
     [
         (200, {"C": 1}, 20.0),  # in proportion to the values
-        (100, {"C": 2}, 50.0),  # of equal settings
-        (100, {"C": 3}, 10.0),  # of two that are equally far the fastest
+        (100, {"C": 2}, 50.0),
+        (100, {"C": 3}, None),  # other settings may take any time
         (100_001, {"C": 1}, None),
         (0, {"C": 1}, 0.0),
     ],
 )
-def test_work_takes_what_the_nearest_took_in_proportion(values, settings, seconds):
+def test_work_takes_what_such_work_took_in_proportion(values, settings, seconds):
     times.add(Work("train PLT", 100, settings={"C": 1}), 10.0)
     times.add(Work("train PLT", 100, settings={"C": 1}), 90.0)  # beside another program
     times.add(Work("train PLT", 100, settings={"C": 2}), 50.0)
     times.add(Work("train LdSM", values, settings=settings), 1000.0)
     found = times.nearest(Work("train PLT", values, settings=settings))
     assert found == (None if seconds is None else Took(seconds))
+
+
+@pytest.mark.parametrize(
+    "kind, small, large",
+    [
+        ("select", {"method": "FALS", "params": {"n_hidden": 8}}, {"method": "FALS"}),
+        ("compare_selections", {"selections": [None]}, {"selections": [None, ["FALS", {}]]}),
+    ],
+)
+def test_a_small_network_does_not_tell_the_time_of_a_large_one(words, kind, small, large):
+    small, large = (experiment.task(kind, {"dataset": save_dataset(words)}, params) for params in (small, large))
+    times.add(small.work(), 1.0)
+    assert (small.estimate().seconds, large.estimate().seconds) == (1.0, None)
 
 
 def test_memory_is_that_which_work_took_if_it_was_much():

@@ -192,14 +192,22 @@ class SweepSettings(Task):
     def _n_train(self) -> int:
         return store.info("datasets", self.fingerprint)["n_train"]
 
+    @property
+    def _n_fit(self) -> int:
+        return self._n_train - round(self.params["validation"] * self._n_train)
+
+    @cached_property
+    def _of_settings(self) -> list:
+        p = self.params
+        return [training(self, p["model"], p["params"] | setting, n_rows=self._n_fit) for setting in self.settings]
+
     @cached_property
     def rungs(self) -> list[Rung]:
         """The rounds. Successive halving begins with few rows, and goes on with the best settings on more rows."""
         n, factor = len(self.settings), self.params["factor"]
         if self.params["method"] != "halving":
             return [Rung(n, None)]
-        n_fit = self._n_train - round(self.params["validation"] * self._n_train)
-        n_rounds = 1
+        n_fit, n_rounds = self._n_fit, 1
         while n > factor**n_rounds - 1 and n_fit >= LEAST_SAMPLE * factor**n_rounds and n > 1:
             n_rounds += 1
         return [
@@ -232,8 +240,7 @@ class SweepSettings(Task):
         """Return the work of the trainings that have no result; where there are too many to look up, of all."""
         if plan is None and self.n_trials <= MOST_LOOKED_UP:
             plan = self.plan()
-        p, n_fit = self.params, self._n_train - round(self.params["validation"] * self._n_train)
-        each = [training(self, p["model"], p["params"] | setting, n_rows=n_fit) for setting in self.settings]
+        p, n_fit, each = self.params, self._n_fit, self._of_settings
         begun = -1 if plan is None else max(line["rung"] for line in plan.trials)
         later = sum(rung.n_settings * (rung.n_rows or n_fit) / n_fit for rung in self.rungs[begun + 1 :])
         values = len(p["seeds"]) * later * sum(work.values for work in each) / len(each)
@@ -245,10 +252,16 @@ class SweepSettings(Task):
     def _took(self, value, seconds):
         return 0, 0  # how many of the trials were kept before is not known any more
 
-    def seconds_left(self, plan: SweepPlan) -> float | None:
-        """Return how long the trials take that have no result; None if no training of the model is known."""
-        took = times.nearest(self.work(plan))
-        return None if took is None else took.seconds
+    def seconds_left(self, plan: SweepPlan | None = None) -> float | None:
+        """Return how long trials without a result take, by known times of settings; before the first trial, of all."""
+        values, took = self.work(plan).values, [(work.values, times.nearest(work)) for work in self._of_settings]
+        known = [(of, time.seconds) for of, time in took if time]
+        if values and len(known) < (len(took) if plan is None else 1):
+            return None
+        return values and values * sum(seconds for _, seconds in known) / sum(of for of, _ in known)
+
+    def estimate(self):
+        return replace(super().estimate(), seconds=self.seconds_left())
 
     def plan(self, failures: dict | None = None) -> SweepPlan:
         """Return the trials that are done, and the next ones."""
@@ -323,7 +336,6 @@ class SweepSettings(Task):
     def value(self, plan: SweepPlan) -> dict:
         """Return the fields of :class:`Sweep` for what has been done."""
         best = self.best_so_far(plan) if plan.complete else None
-        n_held = round(self.params["validation"] * self._n_train)
         return {
             **{name: self.params[name] for name in ("model", "grid", "seeds", "method", "measure")},
             "settings": self.settings,
@@ -333,8 +345,8 @@ class SweepSettings(Task):
             "best_setting": None if best is None else best[0],
             "value": math.nan if best is None else best[1],
             "fingerprint": self.fingerprint,
-            "n_rows": self._n_train - n_held,
-            "n_held_out": n_held,
+            "n_rows": self._n_fit,
+            "n_held_out": self._n_train - self._n_fit,
         }
 
     def run(self, progress: Progress = silent, files=None):

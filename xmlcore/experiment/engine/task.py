@@ -64,7 +64,7 @@ class DamagedResultWarning(UserWarning):
 class Estimate:
     """Estimated time and memory of a task."""
 
-    seconds: float | None = None  # that work alike took on this machine; None if none is known
+    seconds: float | None = None  # that work of equal settings took on this machine; None if none is known
     bytes: int = 0  # peak memory, without the data set and the model that the task reads; 0 if it is small
     values: float = 0.0  # that it reads
 
@@ -179,7 +179,7 @@ class Task:
     # --- shared by all kinds ---
 
     def estimate(self) -> Estimate:
-        """Return the estimated time and memory, from similar work on this machine in proportion."""
+        """Return the estimated time and memory, from work of equal settings on this machine."""
         work = self.work()
         took = times.nearest(work)
         if took is None:

@@ -1,4 +1,4 @@
-"""How long work took on this machine, and by this how long work alike takes: that of the nearest, in proportion."""
+"""How long work took on this machine, and by this how long it takes with equal settings, in proportion."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ class Work(NamedTuple):
     group: str  # of work that has times in common, such as the trainings of a model
     values: float  # that are read, each as often as it is: time is about in proportion to it
     bytes: int = 0  # of memory, without the data set and the model that are read; 0 if it is small
-    settings: Mapping[str, Any] = {}  # by which times of the group differ otherwise
+    settings: Mapping[str, Any] = {}  # with others it may take any time
 
 
 class Took(NamedTuple):
@@ -32,17 +32,16 @@ class Took(NamedTuple):
 
 
 def nearest(work: Work) -> Took | None:
-    """Return the time and memory of the most similar work, in proportion to the values; None if none is similar."""
+    """Return the time and memory of work of equal settings and similar values, in proportion; None if none is known."""
     if work.values <= 0:
         return Took(0.0)
     found, least = None, (math.inf, math.inf)
     for other, took in _known(cache_root(), changed()).get(work.group, ()):
         ratio = work.values / other.values
-        if not 1 / FARTHEST <= ratio <= FARTHEST:
+        if not 1 / FARTHEST <= ratio <= FARTHEST or other.settings != work.settings:
             continue
-        others = sum(work.settings.get(name) != value for name, value in other.settings.items())
         # Of those about equally near, the fastest: it waited least for other programs and for code to be compiled.
-        far = round(others + abs(math.log(ratio))), took.seconds * ratio
+        far = round(abs(math.log(ratio))), took.seconds * ratio
         if far < least:
             found, least = Took(far[1], int(took.bytes * max(1.0, ratio)) if took.bytes > MUCH else 0), far
     return found

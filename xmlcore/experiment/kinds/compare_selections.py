@@ -235,7 +235,7 @@ class CompareSelections(Task):
         n_steps = len(self.params["seeds"]) * (1 + len(self.params["shares"]))
         share = min(1.0, (n_rows or math.inf) / self.sizes["n_train"])
         values = n_steps * share * sum(work.values for work in works)
-        return Work(self.kind, values, max(work.bytes for work in works))
+        return Work(self.kind, values, max(work.bytes for work in works), {"selections": self.params["selections"]})
 
     def run(self, progress=silent, files=None):
         return as_plain(compare_selections(self.dataset(progress), progress=progress, **self.params))

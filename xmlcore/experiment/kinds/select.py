@@ -184,8 +184,7 @@ def selection_plan(dataset: "Dataset", method: str, params: dict[str, Any] | Non
 
 def selecting(sizes: dict, method: str, params: dict) -> Work:
     """Return the work of a selection for which each label reads all values; ``sizes`` are as those of a task."""
-    settings = {name: value for name, value in params.items() if name != "random_state"}
-    settings["labels"] = sizes["n_labels"]
+    settings = {name: value for name, value in params.items() if name not in ("random_state", "n_features")}
     n_bytes = int(_plan(sizes, method, params)["bytes"])
     return Work(f"select {method}", sizes["train_values"] * sizes["n_labels"], n_bytes, settings)
 

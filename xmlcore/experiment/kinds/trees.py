@@ -67,8 +67,9 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
         values *= 1 + ratio
     # Between a model that reads each value for each label, and one that reads it for each level of a tree.
     values *= math.sqrt(sizes["n_labels"]) * (n_trees if isinstance(n_trees, int) else 1)
-    settings = {name: value for name, value in params.items() if name not in LEFT_OUT}
-    return Work(f"train {model}", values, int(n_bytes), settings | {"labels": sizes["n_labels"]})
+    counted = (*LEFT_OUT, *(["n_estimators"] if isinstance(n_trees, int) else []))
+    settings = {name: value for name, value in params.items() if name not in counted}
+    return Work(f"train {model}", values, int(n_bytes), settings)
 
 
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
