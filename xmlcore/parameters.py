@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from xmlcore.documented import documented
 from xmlcore.interrupts import in_one_step
 from xmlcore.typing import Auto, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_number
@@ -356,7 +357,7 @@ def described(cls: type[Described]) -> type[Described]:
     cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", indented_entries, cls.__doc__, flags=re.MULTILINE)
     if count != 1:
         raise ValueError(f"the docstring of {cls.__name__} has {count} lines {{parameters}}, and needs one")
-    return cls
+    return documented(cls)
 
 
 @dataclass(frozen=True)

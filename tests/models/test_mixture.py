@@ -51,13 +51,13 @@ def test_curves_make_probabilities_of_scores():
 
 def test_a_useless_member_gets_no_weight_and_is_left_out(data):
     model = Mixture([MEMBERS[0], Useless()]).fit(data.X_train, data.Y_train)
-    assert model.names_ == ["PLT"] and len(model.members_) == 1 and model.weights_.tolist() == [[1.0]]
+    assert model.part_names_ == ["PLT"] and len(model.members_) == 1 and model.weights_.tolist() == [[1.0]]
     assert model.chosen_.set_index("member").loc["Useless", "weight"] == 0
 
 
 def test_members_are_trained_on_all_rows_with_their_settings(data):
     model = Mixture([PLT(), NearestRows(10)]).fit(data.X_train, data.Y_train)
-    members = dict(zip(model.names_, model.members_))
+    members = dict(zip(model.part_names_, model.members_))
     assert {member.n_rows_seen_ for member in model.members_} == {data.n_train}
     assert "PLT" not in members or members["PLT"].C != "auto"
 
@@ -111,7 +111,7 @@ def test_contributions_of_parts_add_up_to_the_score(data, fitted, which):
     frame = explain.contributions(model, x, int(ranking.labels[0, 0]))
     assert frame.attrs["kind"] == "part" and not explain.explains_features(model)
     assert frame["contribution"].sum() == pytest.approx(ranking.scores[0, 0], abs=1e-6)
-    assert set(frame["name"]) <= set(fitted.names_ if which == "mixture" else model.part_names_)
+    assert set(frame["name"]) <= set((fitted if which == "mixture" else model).part_names_)
     both = explain.contrast(model, x, *map(int, ranking.labels[0]))
     assert both.attrs["total"] == pytest.approx(ranking.scores[0, 0] - ranking.scores[0, 1], abs=1e-6)
 

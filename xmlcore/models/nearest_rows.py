@@ -69,13 +69,10 @@ class NearestRows(MultiLabelModel):
 
     Attributes
     ----------
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
     n_rows_ : int
         Training rows that are kept: those that have a label.
-    feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, most frequent first.
+    {columns}
     idf_ : ndarray of float32
         The factor of each of these features.
 

@@ -104,9 +104,7 @@ class OneVsRest(LinearModel):
 
     Attributes
     ----------
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
     loss_ : str
         The loss that the model was fitted with.
     normalize_ : str or None
@@ -119,8 +117,7 @@ class OneVsRest(LinearModel):
         Weights of each label; those below ``weight_threshold`` are left out.
     intercept_ : ndarray of float32, shape (L,)
         Biases: -inf for labels that no training row has, whose probability is 0, and inf for labels that all rows have.
-    feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, most frequent first.
+    {columns}
     n_weights_ : int
     n_iter_ : int
         The largest number of passes over the rows that a label needed.

@@ -82,9 +82,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
         The number of training rows of each class.
     sampled_size_ : ndarray of int64, shape (L,)
         The number of copies of examples of each class that f was learnt from.
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
 
     Notes
     -----

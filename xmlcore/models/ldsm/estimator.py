@@ -48,9 +48,7 @@ class LdSM(TakesWeights, LearnsMore):
 
     Attributes
     ----------
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
     optimizer_ : str
         The optimizer that was used: "nag" or "sgd".
     trees_ : list of LdSMTree
@@ -58,9 +56,7 @@ class LdSM(TakesWeights, LearnsMore):
         Training rows with labels, those of ``partial_fit`` included.
     n_unlabelled_ : int
         Training rows without a label, which were left out.
-    feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, most frequent first. The fitted arrays refer to features by their
-        positions in this list, which are called columns.
+    {columns}
     forest_ : ForestArrays
         The trees as flat arrays, for kernels.
     means_ : LabelMeans or None

@@ -82,12 +82,10 @@ class Mixture(MultiLabelModel):
 
     Attributes
     ----------
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
     members_ : list
         The fitted models that have a weight.
-    names_ : list of str
+    part_names_ : list of str
         Their names.
     weights_ : ndarray of float64, shape (groups, members)
         The weight of each member, for each group of labels.
@@ -194,7 +192,7 @@ class Mixture(MultiLabelModel):
         return by_group, curves, groups, values
 
     def _set_fitted(self, members, names, weights, groups, curves, n_features, n_labels):
-        self.members_, self.names_, self.weights_ = members, names, weights
+        self.members_, self.part_names_, self.weights_ = members, names, weights
         self.group_of_label_, self.curves_ = groups, curves
         self.n_features_in_, self.n_labels_ = n_features, n_labels
 
@@ -231,11 +229,6 @@ class Mixture(MultiLabelModel):
         found.data[found.data < threshold] = 0.0
         found.eliminate_zeros()
         return found
-
-    @property
-    def part_names_(self) -> list[str]:
-        """Names of the members for explanations."""
-        return self.names_
 
     def score_parts(self, X: Matrix, labels: ArrayLike) -> tuple[sp.csr_array, sp.csr_array]:
         """Return the members' own scores of one label for each row, and what these add to its score.
@@ -291,7 +284,7 @@ class Mixture(MultiLabelModel):
             arrays |= under(f"member{at}.", of_member)
         values = {"n_features": self.n_features_in_, "n_labels": self.n_labels_, "members": members}
         tried = [saving.settings_of(one)[0] for one in self.members or () if isinstance(one, MultiLabelModel)]
-        return values | {"names": self.names_, "trials": self._trials, "tried": tried}, arrays
+        return values | {"names": self.part_names_, "trials": self._trials, "tried": tried}, arrays
 
     def _restore(self, values, arrays):
         n_features, n_labels = (check_count(values[name], name, most=INT32_MAX) for name in ("n_features", "n_labels"))

@@ -53,9 +53,7 @@ class PLT(LinearModel):
 
     Attributes
     ----------
-    n_features_in_, n_labels_ : int
-    label_names_ : list
-        Names of the labels, when the training labels had some.
+    {of_labels}
     loss_ : str
         The loss that the model was fitted with.
     normalize_ : str or None
@@ -70,9 +68,7 @@ class PLT(LinearModel):
         The trials by which parameters that are "auto" were chosen.
     trees_ : list of LabelTree
         The trees after ``collapse_layers``.
-    feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, most frequent first. Fitted arrays number them in this order, as
-        columns.
+    {columns}
     fitted_ : list of TreeArrays
         The classifiers of each tree, in the form that the search reads (``xmlcore._kernels.plt_tree``).
     n_weights_ : int
