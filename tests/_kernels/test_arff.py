@@ -4,7 +4,6 @@ import naive
 import numpy as np
 
 from xmlcore._kernels import arff as kernels
-from xmlcore._kernels import arff_header as header_kernels
 from xmlcore.datasets.readers.arff import ArffReader, _columns, matrices
 from xmlcore.datasets.readers.arff_header import NOMINAL, NUMERIC, Header, Type
 from xmlcore.datasets.readers.sources import NamedSource
@@ -87,43 +86,3 @@ def test_numbers_that_need_python_are_exact():
                        for label in (b"0", b"1.0", b"0.99999999999999999999"))  # fmt: skip
     assert compare(content) == "ok"
     assert compare(content + b"1,0,0,red,a,1.00000011920928955078125000001,no") == "bad label"
-
-
-def scan(content):
-    """Check that the kernel and its twin find the same attributes; return how many there are."""
-    text = np.frombuffer(content, dtype=np.uint8)
-    lines = content.count(b"\n") + 1
-    spans, others = np.zeros((lines, header_kernels.SPAN_SIZE), np.int64), np.zeros((lines, 2), np.int64)
-    n_attributes, n_others = header_kernels.scan_attributes(text, spans, others)
-    found = []
-    for span in spans[:n_attributes].tolist():
-        line, start = span[header_kernels.LINE_NUMBER], span[header_kernels.LINE_FIRST]
-        assert content[:start].count(b"\n") == line - 1 and content[:start][-1:] in (b"", b"\n")
-        name = content[span[header_kernels.NAME_FIRST] : span[header_kernels.NAME_STOP]]
-        written = content[span[header_kernels.TYPE_FIRST] : span[header_kernels.TYPE_STOP]]
-        found.append((line, name, bool(span[header_kernels.QUOTED]), written))
-    written = [one[3] for one in found]
-    same = [int(one == other) for one, other in zip(written, [None, *written])]
-    assert spans[:n_attributes, header_kernels.SAME_TYPE].tolist() == same, content
-    assert (found, others[:n_others, 0].tolist()) == naive.arff.scan_attributes(content), content
-    assert all(content[:start].count(b"\n") == line - 1 for line, start in others[:n_others].tolist())
-    return n_attributes
-
-
-def test_attributes_of_a_header_are_found_as_by_the_twin():
-    lines = [
-        b"@attribute a real",
-        b" \t@ATTRIBUTE\t'it\\'s' {0,1}\r",
-        b'@Attribute  "x \\\\"numeric',
-        b"@attribute \xc3\xa4{0,1}",
-    ]
-    assert scan(b"\n".join(lines)) == scan(b"\n".join(lines) + b"\n") == 4
-    assert scan(b"@attribute f\n\n% c\n@relation r\n@attribute {0,1}\n@attribute 'x\n@attributes a b\n@attribute") == 1
-    pieces = [b"@attribute", b"@ATTRIBUTE", b"{0,1}", b"bc", *(bytes([byte]) for byte in b"  \t\n\r'\"\\a%,")]
-    rng, seen = np.random.default_rng(3), set()
-    for _ in range(3000):
-        content = b"".join(pieces[i] for i in rng.integers(0, len(pieces), rng.integers(0, 15)))
-        if rng.random() < 0.5:
-            content = b"@attribute " + content.replace(b"\n", b"\n@attribute ", rng.integers(0, 2))
-        seen.add(scan(content))
-    assert {0, 1, 2} <= seen

@@ -335,6 +335,23 @@ def test_training_and_test_files_become_a_data_set_with_names(tmp_path):
     assert (dataset.feature_names, dataset.label_names) == (FEATURES, ["tall", "a fan"])
 
 
+def test_names_and_types_of_attributes_may_be_written_in_many_ways():
+    from xmlcore.datasets.readers.arff_header import read_header
+
+    lines = [
+        r"@attribute a real",
+        "",
+        "% c",
+        " \t@ATTRIBUTE\t'it\\'s' {0,1}\r",
+        r'@Attribute  "x \\"numeric',
+        "@attribute ä{0,1}",
+    ]
+    text = np.frombuffer("\n".join([*lines, "@data"]).encode(), np.uint8)
+    header = read_header(text, "f")
+    assert header.names == ["a", "it's", "x \\", "ä"] and header.lines.tolist() == [1, 4, 5, 6]
+    assert header.type_of.tolist() == [0, 1, 2, 1] and [one.kind for one in header.types[1:]] == ["nominal", "numeric"]
+
+
 def test_a_header_of_many_attributes_is_read_quickly():
     import time
 

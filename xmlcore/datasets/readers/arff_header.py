@@ -22,6 +22,9 @@ _DATA = re.compile(rb"@[Dd][Aa][Tt][Aa](?![^ \t\r\n%])[ \t\r]*+")
 _RELATION = re.compile(
     rf"[ \t]*+@relation(?![^ \t\r])[ \t\r]*+(?:(?:{_QUOTED})[ \t\r]*+(?:%.*+)?+$|(.*+))", re.IGNORECASE
 )
+_ATTRIBUTE = re.compile(
+    rf"[ \t\r]*+@attribute[ \t\r]++(?:{_QUOTED}|([^ \t\r'\"{{}},%][^ \t\r{{]*+))[ \t\r]*+", re.IGNORECASE | re.ASCII
+)
 _VALUE = re.compile(rf"[ \t\r,]*+(?:{_QUOTED}|([^ \t\r,{{}}'\"%][^ \t\r,{{}}]*+))")
 _CLOSE = re.compile(r"[ \t\r,]*+\}")
 _REST = re.compile(r"[ \t\r]*+(?:\[[^\]]*+\][ \t\r]*+)?+(?:\{[^}]*+\}[ \t\r]*+)?+(?:%.*+)?+", re.DOTALL)
@@ -82,24 +85,17 @@ def looks_like(text: np.ndarray) -> bool:
 
 
 def read_header(text: np.ndarray | LargeText, source: str) -> Header:
-    from xmlcore._kernels import arff_header as kernels
-
     large, text = isinstance(text, LargeText), head_of(text)
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
         raise source.error("it is UTF-16 text", "Save the file as UTF-8.")
     data = _data_line(text)
     if large and not data:
         raise NotInBlocks
-    head = text[: data.start() if data else _HEAD_BOUND]
-    content = head.tobytes()
+    content = text[: data.start() if data else _HEAD_BOUND].tobytes()
     header = Header(encoding=_encoding(content))
-    lines = 1 + content.count(b"\n")
-    spans, others = np.empty((lines, kernels.SPAN_SIZE), np.int64), np.empty((lines, 2), np.int64)
-    n_attributes, n_others = kernels.scan_attributes(head, spans, others)
-    for line, start in others[:n_others].tolist():
-        _read_other(header, _row(content, start, header.encoding), line, source)
-    _read_attributes(kernels, header, content, spans[:n_attributes], source)
-    line = 1 + int(np.count_nonzero(text[: data.start()] == 10)) if data else 1 + int(np.count_nonzero(text == 10))
+    rows = content.decode(header.encoding).split("\n")
+    _read_attributes(header, rows, source)
+    line = len(rows) if data else 1 + int(np.count_nonzero(text == 10))
     if not data:
         raise source.error("it ends without a line @data", "The rows follow after a line @data.", line)
     header.data_line = line
@@ -118,42 +114,27 @@ def _data_line(text):
     return None
 
 
-def _row(content, start, encoding) -> str:
-    end = content.find(b"\n", start)
-    return content[start : end if end >= 0 else None].decode(encoding, "replace")
-
-
-def _read_attributes(kernels, header, content, spans, source):
-    encoding = header.encoding
-    names = _pieces(content, spans[:, kernels.NAME_FIRST], spans[:, kernels.NAME_STOP], encoding)
-    for a in [a for a, name in enumerate(names) if "\\" in name] if b"\\" in content else ():
-        header.spellings.setdefault(names[a], a)
-        names[a] = unescape(names[a], bool(spans[a, kernels.QUOTED]))
-    header.names, header.lines = names, spans[:, kernels.LINE_NUMBER].copy()
-    starts = np.flatnonzero(spans[:, kernels.SAME_TYPE] == 0)  # attributes whose type is not that of the one before
-    columns = kernels.LINE_NUMBER, kernels.LINE_FIRST, kernels.TYPE_FIRST, kernels.TYPE_STOP
-    numbers, of_start = {}, []
-    for a, (line, start, first, stop) in zip(starts.tolist(), spans[np.ix_(starts, columns)].tolist()):
-        written = content[first:stop]
+def _read_attributes(header, rows, source):
+    """Read the lines before that of @data."""
+    numbers, type_of, lines = {}, [], []  # numbers of types by the way they are written
+    for line, row in enumerate(rows, 1):
+        match = _ATTRIBUTE.match(row)
+        if match is None:
+            _read_other(header, row, line, source)
+            continue
+        single, double, plain = match.groups()
+        name = next(each for each in (single, double, plain) if each is not None)
+        if "\\" in name:
+            header.spellings.setdefault(name, len(lines))
+            name = unescape(name, plain is None)
+        written = row[match.end() :].rstrip(_BLANKS)
         if written not in numbers:
             numbers[written] = len(numbers)
-            at = len(content[start:first].decode(encoding, "replace"))
-            row = _row(content, start, encoding)
-            header.types.append(_read_type(header, row, at, names[a], line, source))
-        of_start.append(numbers[written])
-    header.type_of = np.repeat(np.array(of_start, np.int64), np.diff(np.append(starts, len(names))))
-
-
-def _pieces(content, firsts, stops, encoding) -> list[str]:
-    """Return pieces of a text, none of which has a newline; decoded and cut at once, which is far quicker than each."""
-    if not firsts.size:
-        return []
-    lengths = stops - firsts + 1
-    ends = np.cumsum(lengths)
-    places = np.arange(ends[-1]) + np.repeat(firsts - ends + lengths, lengths)
-    found = np.frombuffer(content + b"\n", np.uint8)[places]
-    found[ends - 1] = ord("\n")  # in place of the byte behind each piece
-    return found[:-1].tobytes().decode(encoding).split("\n")
+            header.types.append(_read_type(header, row, match.end(), name, line, source))
+        header.names.append(name)
+        type_of.append(numbers[written])
+        lines.append(line)
+    header.lines, header.type_of = np.array(lines, np.int64), np.array(type_of, np.int64)
 
 
 def _finish(header, text, end, source):
