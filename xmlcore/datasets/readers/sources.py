@@ -245,6 +245,37 @@ def opened(path) -> io.BufferedReader:
         raise
 
 
+def is_utf_8(encoding: str) -> bool:
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a stream."""
+
+    def __init__(self, pieces):
+        self._pieces, self._rest = iter(pieces), memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+def text_of(pieces, encoding: str, lone_cr: bool = True, errors: str = "strict") -> io.TextIOWrapper:
+    """Return pieces of bytes as an open text whose line ends are kept; a byte order mark is skipped."""
+    stream = io.BufferedReader(_Stream(pieces), 1 << 20)
+    encoding = "utf-8-sig" if is_utf_8(encoding) else encoding
+    return io.TextIOWrapper(stream, encoding=encoding, errors=errors, newline="" if lone_cr else "\n")
+
+
 def _chunks(stream):
     return iter(lambda: stream.read(_CHUNK), b"")
 

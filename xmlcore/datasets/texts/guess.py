@@ -18,10 +18,10 @@ from xmlcore.datasets.readers.label_cells import (
     uris_in,
 )
 from xmlcore.datasets.readers.recognise import NPY
-from xmlcore.datasets.readers.sources import NamedSource, ending_of, files_in
+from xmlcore.datasets.readers.sources import NamedSource, ending_of, files_in, is_utf_8, text_of
 from xmlcore.datasets.readers.table_cells import ID_NAMES
 from xmlcore.datasets.texts import records
-from xmlcore.datasets.texts.records import RecordForm, is_utf_8
+from xmlcore.datasets.texts.records import RecordForm
 from xmlcore.datasets.texts.words import lack_blanks
 from xmlcore.progress import silent
 from xmlcore.typing import Source
@@ -252,7 +252,7 @@ def _head(source, encoding) -> tuple[str, bool]:
         raise _of_numbers(source)
     is_whole = len(content) < HEAD * 3 // 4
     try:
-        with records.text_of([content], encoding) as text:
+        with text_of([content], encoding) as text:
             return text.read(), is_whole
     except UnicodeDecodeError as error:
         if not is_whole and error.end >= len(content) - 4:  # cut within a character

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace
 from xmlcore.datasets.readers.names import visible
-from xmlcore.datasets.readers.sources import ADDED, DAMAGED, NamedSource, reading_zip
+from xmlcore.datasets.readers.sources import ADDED, DAMAGED, NamedSource, is_utf_8, reading_zip, text_of
 from xmlcore.progress import Progress
 
 LONGEST_CELL = 1 << 28  # characters; a longer one is an open quotation mark
@@ -56,37 +56,6 @@ def records(source: NamedSource, form: RecordForm, columns, progress: Progress) 
                     yield from read(lines, form, columns, source)
                 except UnicodeDecodeError as error:
                     raise not_encoded(error, form.encoding, source, lines.count) from error
-
-
-def is_utf_8(encoding: str) -> bool:
-    return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
-
-
-class _Stream(io.RawIOBase):
-    """Pieces of bytes as a stream."""
-
-    def __init__(self, pieces):
-        self._pieces, self._rest = iter(pieces), memoryview(b"")
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
-
-
-def text_of(pieces, encoding: str, lone_cr: bool = True) -> io.TextIOWrapper:
-    """Return pieces of bytes as an open text whose line ends are kept; a byte order mark is skipped."""
-    stream = io.BufferedReader(_Stream(pieces), 1 << 20)
-    encoding = "utf-8-sig" if is_utf_8(encoding) else encoding
-    return io.TextIOWrapper(stream, encoding=encoding, newline="" if lone_cr else "\n")
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
