@@ -48,7 +48,8 @@ def compare(view) -> None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        share = view.selection.n_selected / view.selection.n_features
+        kept = view.selection.params["n_features"]  # a share is the same on all data sets, whatever it is rounded to
+        share = kept if isinstance(kept, float) else kept / view.selection.n_features
         comparison = tasks.ready(task(share), button="Compare these methods", key="features.compare")
         if comparison is not None:
             _boxes(view, comparison, measure)

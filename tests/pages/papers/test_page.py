@@ -7,7 +7,8 @@ import pytest
 
 from pages.papers import repeated
 from tests.pages import making
-from xmlcore import papers
+from tests.pages.small import small_data
+from xmlcore import datasets, experiment, metrics, papers
 
 NOISE = next(at for at, claim in enumerate(papers.CLAIMS) if claim.where == ("Table 2", "Table 4"))
 
@@ -87,6 +88,35 @@ def test_gradients_and_the_bound_are_shown_for_the_data_in_use(ready, monkeypatc
     page.set("papers.paper", "double_sampling")
     page.tick(page.at.dataframe[0], claims("double_sampling").index(("Lemma 4",)))
     page.until(lambda page: any("as proved" in of.value.to_string() for of in page.at.dataframe))
+
+
+@pytest.mark.sections("Other methods")
+def test_methods_that_six_data_sets_tell_apart_are_not_joined(ready, monkeypatch):
+    methods = "all features", "FALS", "Random forest", "LASSO", "LIFT"
+    lines = [(name, measure, seed) for name in methods for measure in metrics.SCORE_MEASURES for seed in range(3)]
+    frame = pd.DataFrame(lines, columns=["method", "measure", "seed"])
+    frame = frame.assign(pattern="", share=0.1, n_features=2, select_s=1.0, seconds=1.0)
+    about, keys = dict.fromkeys(("n_rows", "n_train", "n_test_rows", "n_test"), 9) | {"fingerprint": ""}, []
+    for at in range(6):  # on each, FALS is the best, and others change their places
+        value = [0.1 if name == "FALS" else 0.2 + (methods.index(name) + at) % 4 / 10 for name, *_ in lines]
+        made = about | {"frame": frame.assign(value=value)}
+        monkeypatch.setattr(experiment.KINDS["compare_selections"], "run", lambda task, *_, made=made, **__: made)
+        data = {"dataset": datasets.save_dataset(small_data(seed=at) if at else making.word_data())}
+        task = experiment.task("compare_selections", data, papers.fals.RIVALS.params)
+        experiment.keep(task)
+        keys.append([task.folder, task.key])
+    making.select(ready, n_epochs=1)
+    with making.fields_of(ready) as fields:
+        fields["made"] += keys
+    of_page = ready.go("papers").set("papers.paper", "fals")
+    of_page.tick(of_page.at.dataframe[0], claims("fals").index(("Figure 7",)))
+    for page in (of_page, ready.go("features")):
+        if page.at.get("multiselect"):
+            page.at.multiselect(key="features.methods").set_value(list(methods))
+            page.set("features.measure", "one-error")
+        drawn = making.figure(page, "Methods that a test does not tell apart")
+        pairs = [pair for trace in drawn["data"] for pair in trace.get("customdata", ())]
+        assert len(pairs) == 6 and not any("FALS" in pair for pair in pairs)
 
 
 def claims(name):
