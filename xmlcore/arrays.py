@@ -1,11 +1,11 @@
 """Arrays that models share: list pointers, features by frequency (columns), products in blocks; texts as arrays."""
 
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.validation import INT32_MAX, check_count, check_row
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_row
 
 PART = 1 << 18  # values of which arrays of their size are made at a time
 CHECKED = 1 << 16  # the same of a saved array that is checked
@@ -79,13 +79,59 @@ def in_columns(x, columns, block=None):
     return row_ptr, entry_columns, np.ascontiguousarray(data)
 
 
+def columns_of_blocks(X, widths) -> list:
+    """Return the last columns of a matrix as blocks of some widths."""
+    ends = X.shape[1] - sum(widths) + np.cumsum([0, *widths])
+    return [X[:, first:end] for first, end in pairwise(ends.tolist())]
+
+
 def unit_rows(X):
     """Return the rows of a CSR matrix scaled to length 1, in float64; rows of zeros stay."""
-    unit = X.astype(np.float64)
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    lengths = np.sqrt(np.bincount(row, unit.data**2, X.shape[0]))
-    unit.data /= np.where(lengths > 0, lengths, 1.0)[row]
-    return unit
+    return side_by_side([X.astype(np.float64)])
+
+
+def are_blocks(X) -> bool:
+    """Return whether X is a list of matrices with the same rows; in place of the first one there may be texts."""
+    return isinstance(X, (list, tuple)) and any(len(getattr(block, "shape", ())) == 2 for block in X[:2])
+
+
+def checked_blocks(blocks, widths=None, model: str = "the model", n_texts: int | None = None) -> list[sp.csr_array]:
+    """Return a list of matrices as canonical CSR; ValueError if they do not fit together, or do not fit a model.
+
+    ``widths`` are the columns of the blocks that the model was fitted to; the list may follow texts.
+    """
+    beside = "" if n_texts is None else " beside the texts"
+    if widths is not None and len(blocks) != len(widths):
+        fitted = f"{len(widths)}, of {' and '.join(map(str, widths))} columns" if widths else "none"
+        found = f"the number of matrices{beside} in X is {len(blocks)}, but {model} was fitted to {fitted}"
+        raise ValueError(f"{found}: give a list with as many, in the same order")
+    checked, n_rows = [], n_texts
+    for i, block in enumerate(blocks):
+        name = f"X[{i + bool(beside)}]"
+        X = check_features(block, name=name)
+        if widths is not None and X.shape[1] != widths[i]:
+            differ = f"{name} has {X.shape[1]:,} columns, but {model} was fitted to {widths[i]:,} there"
+            raise ValueError(f"{differ}: give the matrices in the same order, with the same columns")
+        n_rows = X.shape[0] if n_rows is None else n_rows
+        if X.shape[0] != n_rows:
+            rows = f"{n_rows:,} {'rows' if n_texts is None else 'texts'}"
+            raise ValueError(f"{name} has {X.shape[0]:,} rows, but X[0] has {rows}: each matrix has a row for each")
+        checked.append(X)
+    return checked
+
+
+def side_by_side(blocks: list[sp.csr_array]) -> sp.csr_array:
+    """Return CSR matrices as one, after scaling their data: those of a row have the same length, together length 1."""
+    row_of = [np.repeat(np.arange(block.shape[0]), np.diff(block.indptr)) for block in blocks]
+    of_rows = zip(row_of, blocks)
+    lengths = np.sqrt([np.bincount(row, b.data.astype(np.float64) ** 2, b.shape[0]) for row, b in of_rows])
+    lengths *= np.sqrt(np.maximum(np.count_nonzero(lengths, axis=0), 1))
+    lengths[lengths == 0] = 1.0
+    for block, row, of_rows in zip(blocks, row_of, lengths):
+        block.data /= of_rows[row]
+    matrix = sp.csr_array(sp.hstack(blocks, format="csr")) if len(blocks) > 1 else blocks[0]
+    matrix.has_canonical_format = True
+    return matrix
 
 
 def all_hold(check, values) -> bool:

@@ -12,6 +12,7 @@ from pages.shared.results import results
 from pages.shared.rows import row_editor
 from pages.shared.view import look, now
 from pages.shared.workspaces import dataset_list, workspace
+from xmlcore.experiment.kinds.predictions import WORDS_ALONE
 
 ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
 MISSING = {TEXT: "a text (Ctrl+Enter)", FEATURES: "a feature"}
@@ -120,7 +121,10 @@ def _of_catalog(predictor, field: str) -> str:
 def vector(predictor, text: str):
     """Return the features of a text: csr_array, shape (1, D); None, and say why, if its words cannot be found."""
     try:
-        return sp.csr_array(predictor.packed.vectorizer.transform([text]))
+        vectorizer = predictor.packed.vectorizer
+        if vectorizer.widths_beside_:
+            st.caption(WORDS_ALONE)
+        return sp.csr_array(vectorizer.transform(vectorizer.without_vectors([text])))
     except ValueError as error:  # the data set has a pattern of words that takes too long
         st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
         return None

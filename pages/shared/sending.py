@@ -25,6 +25,8 @@ CONTROLS = {
     "leave_out": "Leave out columns of text",
     "test": "Test file",
     "test_labels": "Label file of the test rows",
+    "vectors": "Vectors",
+    "test_vectors": "Vectors of the test file",
     "text": "Texts are in",
     "xmlcore.datasets.read_dataset": "Upload data",
     "xmlcore.datasets.read_text_dataset": "Upload texts",

@@ -30,6 +30,9 @@ _OPTIONS = (
                  help="Seed by which test rows are drawn."),
     click.option("--feature-names", type=click.Path(), help="File with a name of a feature in each line."),
     click.option("--label-names", type=click.Path(), help="File with a name of a label in each line."),
+    click.option("--vectors", type=click.Path(), help="File of a matrix that has a row for each document of DATA, "
+                 "such as embeddings (.npy, .npz): features beside the words."),
+    click.option("--test-vectors", type=click.Path(), help="The same for the documents of --test."),
     click.option("--label-parents", type=click.Path(), help="File of what is above labels, for hierarchical measures: "
                  "in each line a label or group, a tab, and the group or label that it is in."),
 )  # fmt: skip
@@ -43,6 +46,7 @@ _OF_DOCUMENTS = (
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of documents."),
 )  # fmt: skip
 _OF_MATRICES = ("test_labels", "feature_names", "label_names")
+_OF_TEXTS = ("vectors", "test_vectors")
 
 
 def data_options(function):
@@ -81,16 +85,18 @@ def _read(data, options, progress, vectorizer):
     if is_of_catalog(data):
         return datasets.load(data, progress)
     must_exist(data, or_of_catalog=True)
-    for name in ("test", "vocabulary", "label_parents", *_OF_MATRICES):
+    for name in ("test", "vocabulary", "label_parents", *_OF_MATRICES, *_OF_TEXTS):
         must_exist(options[name])
     split = {"test_size": options["test_size"], "random_state": options["split_seed"]}
-    if are_documents(data, options):
-        wrong = [name for name in _OF_MATRICES if options[name] is not None]
-        if wrong:
-            raise ValueError(f"--{wrong[0].replace('_', '-')} is for files of rows, and {data} has documents")
-        return datasets.read_text_dataset(
-            data, options["test"], **split, vectorizer=vectorizer, progress=progress, **reading_of(data, options)
-        )
+    of_texts = are_documents(data, options)
+    for name in _OF_MATRICES if of_texts else _OF_TEXTS:
+        if options[name] is not None:
+            found = "rows, and {} has documents" if of_texts else "documents, and {} has rows"
+            raise ValueError(f"--{name.replace('_', '-')} is for files of {found.format(data)}")
+    if of_texts:
+        beside = {name: options[name] for name in _OF_TEXTS}
+        read = {"vectorizer": vectorizer, "progress": progress, **reading_of(data, options)}
+        return datasets.read_text_dataset(data, options["test"], **split, **beside, **read)
     return datasets.read_dataset(
         data,
         options["test"],

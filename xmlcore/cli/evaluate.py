@@ -13,6 +13,7 @@ from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.datasets.readers.names import read_pairs
 from xmlcore.datasets.registry.entries import propensity_of
+from xmlcore.datasets.texts.text_datasets import with_vectors
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models.rules import decided_scores, decision_of
 from xmlcore.wording import hundredths
@@ -85,7 +86,7 @@ def rows_to_measure(packed, data, options, progress):
             raise
         labels, which = options["labels"], every
         test_labels = labels[0] if len(labels) == 1 and Path(labels[0]).is_file() else None
-        twice = options | {"test": data, "test_labels": test_labels}
+        twice = options | {"test": data, "test_labels": test_labels, "test_vectors": options["vectors"]}
         found = read(data, twice, progress, TextVectorizer(min_df=1))
     data_of_model = packed.card.get("data")
     data_of_model = data_of_model if isinstance(data_of_model, dict) else {}
@@ -93,7 +94,7 @@ def rows_to_measure(packed, data, options, progress):
     if data_of_model.get("content hash", data_of_model.get("fingerprint")) == found.content_hash:
         return found, "the rows that were held out when the model was trained" if is_divided else which
     if packed.is_text and found.texts_train is not None:
-        rows = {f"X_{part}": packed.rows(getattr(found, f"texts_{part}")) for part in ("train", "test")}
+        rows = {f"X_{part}": packed.rows(with_vectors(found, part)) for part in ("train", "test")}
         found = replace(found, **rows, feature_names=packed.feature_names, vectorizer=packed.vectorizer)
     found = aligned(packed, found)
     unknown = found.n_labels - packed.n_labels

@@ -10,6 +10,7 @@ import numpy as np
 from xmlcore import datasets
 from xmlcore.cli.data import labels_option, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
+from xmlcore.datasets.readers.new_rows import read_vectors
 from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.ranking import of_known
 from xmlcore.system import atomic_write
@@ -22,6 +23,7 @@ from xmlcore.wording import csv_safe
 @click.option("--text", "texts", multiple=True, help="A text to label, instead of a file; can be given several times.")
 @click.option("--text-column", "columns", multiple=True,
               help="Column of a file of documents that has the texts; by default it is guessed.")  # fmt: skip
+@click.option("--vectors", type=click.Path(), help="File with a row for each text, for a MODEL trained with --vectors.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Encoding of documents.")
 @click.option(
     "-k", "k", type=click.IntRange(1), help="Labels for each row, ranked by score; with --decided at most as many."
@@ -40,8 +42,9 @@ from xmlcore.wording import csv_safe
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 def command(
-    model, rows, texts, columns, encoding, k, scores, decided, labels, exclude, output, first_index, to_json, quiet
-):
+    model, rows, texts, columns, vectors, encoding, k, scores, decided, labels, exclude, output, first_index, to_json,
+    quiet,
+):  # fmt: skip
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
     A MODEL that keeps a decision gives all labels that it decides for, each with the probability that decides; others
@@ -60,13 +63,20 @@ def command(
     if bool(texts) == bool(rows):
         raise click.UsageError("give either a file of rows or texts, or --text")
     must_exist(rows)
+    must_exist(vectors)
     with ProgressLine(quiet) as progress:
         progress("Reading the model", 0.0)
         packed = read_packed(model)
         options = {"text": columns, "encoding": encoding}
         inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
+        if vectors is not None and not packed.is_text:
+            raise ValueError(f"--vectors is for texts, and {model} takes rows of features")
+        if vectors is None and getattr(packed.vectorizer, "widths_beside_", None):
+            raise ValueError(f"{model} takes vectors beside texts: give their file with --vectors")
+        beside = [] if vectors is None else read_vectors(vectors, len(inputs), None, progress)
         progress("Predicting", 0.0)
-        X, seen, allowed = packed.rows(inputs), Watch(), packed.allowed(labels, exclude)
+        X, seen = packed.rows([inputs, *beside] if beside else inputs), Watch()
+        allowed = packed.allowed(labels, exclude)
         has_rule = rule_of(packed.model) is not None
         if decided := decided or has_rule and k is None and not scores:
             ranking = decided_ranking(packed.model, X, k, seen, allowed)

@@ -29,8 +29,9 @@ from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.arrays import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
+from xmlcore.models.rows import rows_for
 from xmlcore.typing import ArrayLike, Matrix, Ranker
-from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
+from xmlcore.validation import check_fitted, check_label_ids, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
 KINDS = ("log_proba", "margin", "share", "score", "part", *HINGED.values())
@@ -156,7 +157,7 @@ class Explainer:
 
     def rows(self, X, labels) -> Attributions:
         """Return the attributions of rows, see :func:`attributions`."""
-        X = check_features(X, self.model.n_features_in_)
+        X = rows_for(self.model, X)
         labels = check_label_ids(labels, X.shape[0], self.model.n_labels_)
         return getattr(self, f"_{_kind(self.model)}")(X, labels)
 

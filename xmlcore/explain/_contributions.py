@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from xmlcore.arrays import largest_values
 from xmlcore.explain._attribution import attributions, kind_of, unwrapped
 from xmlcore.first_use import pd
+from xmlcore.models.rows import rows_for
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_row
+from xmlcore.validation import check_count, check_row
 
 
 def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -62,7 +63,7 @@ def contributions(
         which have names; for NearestRows the training rows that vote, and for Mixture the members.
     """
     kind_of(model)
-    x = check_row(x)
+    x = check_row(rows_for(unwrapped(model), x, "x"))
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     found = attributions(model, x, np.array([label]))
@@ -106,7 +107,7 @@ def contrast(
     """
     kind = kind_of(model)
     model = unwrapped(model)
-    x = check_features(check_row(x), model.n_features_in_)
+    x = check_row(rows_for(model, x, "x"))
     most = model.n_labels_ - 1
     labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])
     names = names_of("feature", dataset, feature_names, model.n_features_in_)

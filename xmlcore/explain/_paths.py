@@ -12,8 +12,9 @@ from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
+from xmlcore.models.rows import rows_for
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
-from xmlcore.validation import check_count, check_features, check_row
+from xmlcore.validation import check_count, check_row
 
 
 def path(
@@ -57,7 +58,7 @@ def path(
     if kind in NOT_OF_FEATURES:
         raise TypeError(f"{type(model).__name__} has no tree, so there is no path; see contributions")
     model = unwrapped(model)
-    x = check_features(check_row(x), model.n_features_in_)
+    x = check_row(rows_for(model, x, "x"))
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("label", dataset, label_names, model.n_labels_)
     if kind == "share":

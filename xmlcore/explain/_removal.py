@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from xmlcore.arrays import blocks_of
 from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, unwrapped
 from xmlcore.first_use import pd
+from xmlcore.models.rows import rows_for
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker
 from xmlcore.validation import (
     check_count,
-    check_features,
     check_is,
     check_label_ids,
     check_list,
@@ -32,7 +32,7 @@ def label_scores(model: Ranker, X: Matrix, labels: ArrayLike) -> np.ndarray:
     """Return the probability that the model gives to one label of each row."""
     check_model(model, "predict_proba")
     model = unwrapped(model)
-    X = check_features(X, model.n_features_in_)
+    X = rows_for(model, X)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     if hasattr(model, "label_probabilities"):
         return model.label_probabilities(X, labels)
@@ -83,7 +83,7 @@ def deletion_curve(
     """
     progress = to_progress(progress)
     check_model(model, "predict_proba")
-    X = check_features(X, model.n_features_in_)
+    X = rows_for(model, X)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     methods, counts = _checked(methods, counts)
     seed = check_count(seed, "seed", least=0)
@@ -132,7 +132,7 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
         ``most`` of them, are missing.
     """
     check_model(model)
-    x = check_features(check_row(x), model.n_features_in_)
+    x = check_row(rows_for(model, x, "x"))
     label = check_count(label, "label", 0, model.n_labels_ - 1)
     k, most = check_count(k, "k"), check_count(most, "most")
     explainer = _explainer(model)
@@ -212,7 +212,7 @@ def label_values(model: Ranker, x: Matrix, labels: ArrayLike) -> np.ndarray:
     """Return the scores of some labels of one row, all on the scale that explanations of the model have."""
     kind = kind_of(model)
     model = unwrapped(model)
-    x = check_features(check_row(x), model.n_features_in_)
+    x = check_row(rows_for(model, x, "x"))
     labels = check_label_ids(labels, None, model.n_labels_)
     if kind == "score":
         return np.asarray(model.pair_features(x, labels[None, :]), np.float64)[0] @ np.asarray(model.weights_)

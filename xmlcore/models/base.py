@@ -14,7 +14,7 @@ from xmlcore.label_names import KnownLabels, given_classes, read_more_classes, r
 from xmlcore.metrics import precision_at_k
 from xmlcore.models.compiling import compile_lock
 from xmlcore.models.for_scikit_learn import ForScikitLearn
-from xmlcore.models.rows import among_allowed, check_feature_names, counted, in_parts, labels_given, true_ids
+from xmlcore.models.rows import among_allowed, counted, in_parts, labels_given, new_rows, one_matrix, true_ids
 from xmlcore.models.rules import Rule, candidates
 from xmlcore.models.saving import ModelFormatError, below, check_parts, check_types, under, write_model
 from xmlcore.parallel import row_blocks
@@ -26,17 +26,15 @@ from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, Some
 from xmlcore.validation import (
     CheckedRows,
     check_count,
-    check_features,
     check_fitted,
     check_threshold,
     check_weights,
     csr_parts,
-    feature_names,
 )
 
 # Attributes that every estimator keeps of its training rows, if they exist.
-KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class")
-LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS = "label_counts", "n_rows_seen", "one_class"  # of these, in a saved model
+KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class", "block_widths_")
+LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS, BLOCKS = "label_counts", "n_rows_seen", "one_class", "blocks"  # when saved
 RULE = "rule."  # how the names of a rule's arrays begin there
 WEIGHED_AT_ONCE = 1 << 22  # most probabilities in memory at a time while labels are weighed
 
@@ -60,6 +58,7 @@ class Estimator(ForScikitLearn, HasParameters):
     label_names_: list  # only after a fit to labels with names
     label_counts_: np.ndarray  # int64 (L,): the number of training rows of each label
     n_rows_seen_: int  # the number of training rows, also of those without labels
+    block_widths_: list[int]  # only after a fit to a list of matrices: how many columns each has
     _one_class: bool | None = None  # True after a fit to one class for each row: then classes are predicted
 
     @documented
@@ -86,12 +85,12 @@ class Estimator(ForScikitLearn, HasParameters):
         """See :meth:`fit`; ``weights`` are further arguments of ``_fit``."""
         progress = to_progress(progress)
         self._check_params()
-        names = feature_names(X)
         Y, label_names, one_class = read_training_labels(Y, label_names, self._n_labels_of(Y))
         self._check_labels_fit(Y.shape[1])
+        X, names, widths = one_matrix(X)
         self._fit(X, Y, progress, **weights)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
-        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
+        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
         return self
 
     def _check_labels_fit(self, n_labels) -> None:
@@ -172,9 +171,7 @@ class Estimator(ForScikitLearn, HasParameters):
         Raise MemoryError, too, if a ranking of k labels for each row does not fit into memory.
         """
         self._check_fitted()
-        if not isinstance(X, CheckedRows):
-            check_feature_names(self, X)
-            X = check_features(X, self.n_features_in_, model=type(self).__name__)
+        X = X if isinstance(X, CheckedRows) else new_rows(self, X)
         check_room(X.shape[0], k)
         return X
 
@@ -206,6 +203,7 @@ class Estimator(ForScikitLearn, HasParameters):
         """Return what ``_state`` returns, and what all estimators of a kind have."""
         values, arrays = self._state()
         values = values | {N_ROWS_SEEN: self.n_rows_seen_} | ({ONE_CLASS: True} if self._one_class else {})
+        values |= {BLOCKS: self.block_widths_} if hasattr(self, "block_widths_") else {}
         return values, arrays | {LABEL_COUNTS: self.label_counts_}
 
     def _set_state(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
@@ -213,8 +211,13 @@ class Estimator(ForScikitLearn, HasParameters):
         self._restore(values, arrays)
         check_types(arrays, {LABEL_COUNTS: (np.int64, (self.n_labels_,))})
         counts, n_rows = arrays[LABEL_COUNTS], check_count(values[N_ROWS_SEEN], N_ROWS_SEEN)
-        check_parts({"the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= n_rows)).all()})
-        self._keep(None, None, counts, n_rows, True if values.get(ONE_CLASS) is True else None)
+        widths = values.get(BLOCKS)
+        check_parts({
+            "the numbers of rows of labels": lambda: ((counts >= 0) & (counts <= n_rows)).all(),
+            "the widths of blocks": lambda: widths is None
+            or (all(type(width) is int and width > 0 for width in widths) and sum(widths) == self.n_features_in_),
+        })  # fmt: skip
+        self._keep(None, None, counts, n_rows, True if values.get(ONE_CLASS) is True else None, widths)
 
     def save(self, path: FilePath) -> Path:
         """Write the fitted estimator to a folder, from which :func:`xmlcore.load_model` reads it.
@@ -562,7 +565,7 @@ class LearnsMore(MultiLabelModel):
 
     def _learn_from(self, X, Y, progress, label_names) -> Self:
         """Learn further rows, which are checked, and keep what the estimator knows of all rows."""
-        features, names, counts, n_rows, one_class = self._kept()
+        features, names, counts, n_rows, one_class, widths = self._kept()
         if one_class and label_names is None and (values := given_classes(Y)) is not None:
             Y, names = read_more_classes(values, self.classes_)
         else:
@@ -571,7 +574,7 @@ class LearnsMore(MultiLabelModel):
         self._learn_more(X, Y, progress)
         vars(self).pop("rule_", None)
         counts = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y)
-        self._keep(features, names, counts, n_rows + Y.shape[0], one_class)
+        self._keep(features, names, counts, n_rows + Y.shape[0], one_class, widths)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.texts import TextVectorizer, cutting
-from xmlcore.datasets.texts.vectorizer import UNTRIED, check_texts
+from xmlcore.datasets.texts.vectorizer import UNTRIED, texts_and_blocks
 from xmlcore.datasets.texts.words import lack_blanks
 from xmlcore.models.plt import PLT
 from xmlcore.models.plt.parameters import FAST
@@ -44,8 +44,9 @@ def words_by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., t
     Returns
     -------
     function
-        Takes texts, their labels and progress; returns the fitted vectoriser and the rows. For the argument
-        ``vectorizer`` of :func:`xmlcore.datasets.read_text_dataset` and :func:`xmlcore.datasets.with_words`.
+        Takes texts, or ``[texts, vectors]``, their labels and progress; returns the fitted vectoriser and the rows.
+        For the argument ``vectorizer`` of :func:`xmlcore.datasets.read_text_dataset` and
+        :func:`xmlcore.datasets.with_words`.
 
     Examples
     --------
@@ -60,11 +61,11 @@ def words_by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., t
 
 
 def _fitted(vectorizer, texts, Y, progress: ProgressLike = silent):
-    progress, texts = to_progress(progress), check_texts(texts)
+    progress, (texts, beside) = to_progress(progress), texts_and_blocks(texts)
     vectorizer.check()
     chosen, trials = _chosen(vectorizer, texts, sp.csr_array(Y), part_of(progress, 0.0, 0.5))
     made = type(vectorizer)(**vectorizer.get_params() | chosen)
-    X = made.fit_transform(texts, progress=part_of(progress, 0.5, 1.0))
+    X = made.fit_transform([texts, *beside] if beside else texts, progress=part_of(progress, 0.5, 1.0))
     made.trials_ = trials
     return made, X
 

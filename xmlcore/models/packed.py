@@ -28,11 +28,13 @@ import numpy as np
 import numpy.typing as npt
 
 from xmlcore import __version__, archives
+from xmlcore.arrays import are_blocks, columns_of_blocks, side_by_side
 from xmlcore.artifact_keys import library_versions
 from xmlcore.datasets.dataset import name_of
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.label_names import KnownLabels
 from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.rows import new_rows
 from xmlcore.models.rules import allowed_by, decided_ranking, decision_of, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
@@ -180,7 +182,8 @@ class PackedModel:
         """Return rows of features for the model: texts (a list of str) are vectorised, rows are returned as they are.
 
         A DataFrame has columns with the names of the features, in their order (ValueError otherwise). If the model was
-        fitted without names, the rows are returned without them. A model that does not take texts raises TypeError.
+        fitted without names, the rows are returned without them. A model that does not take texts raises TypeError. Of
+        a model that was fitted to a list of matrices, these are scaled, also where they stand side by side in one.
         """
         if isinstance(rows_or_texts, (str, bytes)):
             raise TypeError("one text is given: give a list of texts")
@@ -188,10 +191,13 @@ class PackedModel:
             return self._without_names(rows_or_texts)
         if not self.is_text:
             raise TypeError(f"this model takes rows of {self.n_features:,} features, not texts: it has no vectoriser")
-        return self.vectorizer.transform(list(rows_or_texts))
+        return self.vectorizer.transform(rows_or_texts if are_blocks(rows_or_texts) else list(rows_or_texts))
 
     def _without_names(self, X):
         """Return X without the names of its columns, if only this class, and not its model, knows those names."""
+        if (widths := getattr(self.model, "block_widths_", None)) is not None:
+            X = new_rows(self.model, X)
+            return side_by_side(columns_of_blocks(X, widths))
         names = feature_names(X)
         if names is None or self.feature_names is None or hasattr(self.model, "feature_names_in_"):
             return X  # the model looks at the names
@@ -270,7 +276,9 @@ class PackedModel:
         -------
         str
         """
-        return card_text(self.card, self.is_text, decision_of(self.model), rule_of(self.model) is not None)
+        text = card_text(self.card, self.is_text, decision_of(self.model), rule_of(self.model) is not None)
+        beside = self.is_text and self.vectorizer.widths_beside_
+        return text.replace('["A text to label"]', '[["A text to label"], vectors]') if beside else text
 
     def save(self, path: FilePath) -> Path:
         """Write the packed model to one zip file.
@@ -422,6 +430,7 @@ def load_model(path: FilePath, *, mmap: bool = False) -> "MultiLabelModel | Any"
 
 def _are_texts(given) -> bool:
     """Return whether a list, an array or a Series holds texts; an empty list does not."""
+    given = given[0] if are_blocks(given) else given
     kind = getattr(getattr(given, "dtype", None), "kind", None)
     if not isinstance(given, Sequence) and not (kind in ("O", "U") and getattr(given, "ndim", 0) == 1):
         return hasattr(given, "str") and getattr(given, "ndim", 0) == 1  # a Series of texts of a type of pandas

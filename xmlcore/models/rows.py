@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import PART, columns_of, csr_of, in_columns, pointers
+from xmlcore.arrays import PART, are_blocks, checked_blocks, columns_of, csr_of, in_columns, pointers, side_by_side
 from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
 from xmlcore.parallel import row_blocks
 from xmlcore.progress import part_of, to_progress
@@ -31,9 +31,49 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 PREDICTED = 1 << 20  # values of dense rows that are predicted at a time
 
 
-def check_feature_names(model, X, level: int = 5) -> None:
+def names_of_columns(X) -> np.ndarray | None:
+    """Return the names of the columns of rows, or of a list of blocks; None if no column has one."""
+    if not are_blocks(X):
+        return feature_names(X)
+    names = [feature_names(block) for block in X]
+    if all(of_block is None for of_block in names):
+        return None
+    others = [[f"X[{i}] {j}" for j in range(np.shape(block)[1])] for i, block in enumerate(X)]
+    return np.concatenate([other if own is None else own for own, other in zip(names, others)])
+
+
+def one_matrix(X):
+    """Return training rows, of a list of blocks as one matrix; the names of the columns, and the widths of blocks."""
+    if not are_blocks(X):
+        return X, feature_names(X), None
+    blocks = checked_blocks(X)
+    return side_by_side(blocks), names_of_columns(X), [block.shape[1] for block in blocks]
+
+
+def rows_for(model, X, name: str = "X") -> sp.csr_array:
+    """Return rows, or a list of blocks, as canonical CSR; ValueError if they do not fit a fitted model.
+
+    For a model that was fitted to blocks, one matrix has rows that are scaled already.
+    """
+    called, widths = type(model).__name__, getattr(model, "block_widths_", None)
+    if are_blocks(X):
+        if widths is None:
+            raise ValueError(f"{name} is a list of {len(X)} matrices, but {called} was fitted to one: give one matrix")
+        return side_by_side(checked_blocks(X, widths, called))
+    if widths is not None:
+        called += f", fitted to {len(widths)} matrices of {' and '.join(map(str, widths))} columns,"
+    return check_features(X, getattr(model, "n_features_in_", None), name=name, model=called)
+
+
+def new_rows(model, X) -> sp.csr_array:
+    """Return what :func:`rows_for` does, after looking at the names of columns."""
+    check_feature_names(model, X)
+    return rows_for(model, X)
+
+
+def check_feature_names(model, X, level: int = 6) -> None:
     """Raise ValueError when X has other feature names than the training rows; warn when only one has names."""
-    fitted, names = getattr(model, "feature_names_in_", None), feature_names(X)
+    fitted, names = getattr(model, "feature_names_in_", None), names_of_columns(X)
     if (fitted is None) != (names is None):
         has = "X has feature names, but" if fitted is None else "X does not have valid feature names, but"
         how = "without" if fitted is None else "with"
@@ -145,7 +185,7 @@ def columns_in_place(X: sp.csr_array, feature_of_column: np.ndarray) -> tuple[np
 
 def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
     """Return training rows and their labels as canonical CSR; raise if no row has a label."""
-    X = check_features(X)
+    X = check_features(one_matrix(X)[0])
     Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels)
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")

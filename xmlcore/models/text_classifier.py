@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.texts import TextVectorizer
-from xmlcore.datasets.texts.vectorizer import check_texts
+from xmlcore.datasets.texts.vectorizer import texts_and_blocks
 from xmlcore.documented import documented
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.base import MultiLabelModel
@@ -41,7 +41,8 @@ class TextClassifier(RoutesWeights, WrapsModel):
     """Predict the labels of texts.
 
     Texts are turned into rows by a :class:`xmlcore.datasets.texts.TextVectorizer`, and a model is fitted to them. It
-    has the methods of the models, with a list, an array or a Series of texts in place of their rows ``X``. Works in
+    has the methods of the models, with a list, an array or a Series of texts in place of their rows ``X``; or with
+    ``[texts, vectors]``: texts and a sparse or dense matrix that has a row for each, such as embeddings. Works in
     scikit-learn's cross-validation and grid search: the grid's names are ``model__C`` and ``vectorizer__min_df``.
 
     {parameters}
@@ -137,8 +138,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
 
         Parameters
         ----------
-        X : list, array or Series of str
-            The texts.
+        X : list, array or Series of str, or [texts, vectors]
         {y_or_classes, Y, progress, label_names}
         sample_weight, label_weight : array-like, optional
             What each text, and each label, counts in the training of the model: see :class:`xmlcore.PLT`.
@@ -330,11 +330,11 @@ class TextClassifier(RoutesWeights, WrapsModel):
 
 def _texts_and_labels(X, y, Y) -> tuple:
     """Return texts and their labels; ValueError if there are not as many of both."""
-    X, y = check_texts(X), labels_given(y, Y)
+    (texts, beside), y = texts_and_blocks(X), labels_given(y, Y)
     if isinstance(y, (str, bytes)) or not hasattr(y, "__iter__"):
         raise TypeError(f"y is {y!r:.60}: give a list of labels for each text, such as [['art', 'music'], ['law'], []]")
     y = y if hasattr(y, "shape") else list(y)
     n_rows = y.shape[0] if hasattr(y, "shape") else len(y)
-    if len(X) != n_rows:
-        raise ValueError(f"there are {len(X)} texts, but {n_rows} lists of labels: give one for each")
-    return X, y
+    if len(texts) != n_rows:
+        raise ValueError(f"there are {len(texts)} texts, but {n_rows} lists of labels: give one for each")
+    return [texts, *beside] if beside else texts, y

@@ -25,9 +25,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.models.rows import rows_for
 from xmlcore.noise import RowPerturbation, check_flag, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
-from xmlcore.validation import check_count, check_features, check_fitted, check_labels, check_number
+from xmlcore.validation import check_count, check_fitted, check_labels, check_number
 
 BLOCK_ROWS = 256  # most rows of a block
 BLOCK_VALUES = 1 << 22  # most values of a block, counted as if all its rows had all features
@@ -67,7 +68,7 @@ class _Attack(RowPerturbation):
                 "model"
             )
         check_fitted(model)
-        X = check_features(X, model.n_features_in_)
+        X = rows_for(model, X)
         n = X.shape[0]
         Y = sp.csr_array((n, model.n_labels_), dtype=bool) if Y is None else check_labels(Y, n, model.n_labels_)
         ids = check_rows(rows, n)

@@ -9,10 +9,11 @@ from xmlcore._kernels.arrays import CsrRows
 from xmlcore.documented import documented
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.models.plt.scaling import UNIT
+from xmlcore.models.rows import rows_for
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import Matrix
-from xmlcore.validation import check_features, check_fitted, csr_parts
+from xmlcore.validation import check_fitted, csr_parts
 
 FLOAT32_ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 FLOAT64_ROUNDING = 2.0**-53  # largest relative error of one float64 operation
@@ -62,7 +63,7 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
     progress = to_progress(progress)
     model = getattr(model, "model_", model)
     _check_model(model)
-    X = check_features(X, model.n_features_in_)
+    X = rows_for(model, X)
     labels = model.predict_topk(X, k=1).labels[:, 0]
     nodes, rounding = _nodes(model)
     linear = model.linear_nodes()

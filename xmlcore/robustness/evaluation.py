@@ -10,6 +10,7 @@ from xmlcore import metrics
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.metrics.statistics import student_reach
+from xmlcore.models.rows import rows_for
 from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_support
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -279,7 +280,7 @@ def _check_options(kind, options, support) -> dict:
 def _check_data(model, X, Y, Y_train):
     """Return X, Y and Y_train as checked CSR matrices; raise ValueError or TypeError if they do not fit together."""
     check_model(model)
-    X = check_features(X, getattr(model, "n_features_in_", None))
+    X = rows_for(model, X)
     if X.shape[0] == 0:
         raise ValueError("X has no rows: there is nothing to measure")
     n_labels = getattr(model, "n_labels_", None)

@@ -34,6 +34,8 @@ def asked(body: bytes, kind: str, served, limits, address) -> tuple[str, int, fl
     """
     if not served.packed.is_text:
         raise Refused(422, f"the model {served.name!r:.200} takes rows of features, not texts")
+    if served.packed.vectorizer.widths_beside_:
+        raise Refused(422, f"the model {served.name!r:.200} takes vectors beside texts, which Annif does not send")
     if kind == "application/json":
         given = as_json(body, limits)
         if not isinstance(given.get("text", ""), str):

@@ -2,11 +2,13 @@
 
 import json
 import math
+from functools import partial
 
 import anyio
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import are_blocks, columns_of_blocks
 from xmlcore.serve.limits import LARGE_BYTES, Refused
 from xmlcore.serve.openapi import ASKED, INPUTS, LABELS
 
@@ -137,13 +139,30 @@ def asked(given: dict, served, limits):
         raise Refused(422, "send either threshold or decided: a decision has a threshold of its own")
     said = allowed(served, *(_labels(given, field) for field in LABELS))
     if not name.startswith("text"):
+        _must_be("left out, as they stand beside texts", "vectors", given.get("vectors"), "vectors" not in given)
         ignore = unknown == "ignore"
         X, strange = _rows(values, name, served, ignore)
         return X, k, threshold, strange if ignore else None, decided, said
     for i, text in enumerate(values):
         if not isinstance(text, str):
             raise Refused(422, f"{_place(name, i)} is {_kind(text)}, not a text")
-    return values, k, threshold, None, decided, said
+    return _with_vectors(given, values, served), k, threshold, None, decided, said
+
+
+def _with_vectors(given, texts, served):
+    """Return texts, in a list with the vectors beside them if the model takes such."""
+    widths, value = served.packed.vectorizer.widths_beside_, given.get("vectors")
+    if not widths:
+        _must_be("left out, as the model takes texts alone", "vectors", value, value is None)
+        return texts
+    fits = isinstance(value, list) and len(value) == len(texts) and all(map(partial(_is_vector, sum(widths)), value))
+    _must_be(f"a list of {sum(widths):,} finite numbers for each text, in a list", "vectors", value, fits)
+    return [texts, *columns_of_blocks(np.array(value, np.float32), widths)]
+
+
+def _is_vector(width, value) -> bool:
+    fits = isinstance(value, list) and len(value) == width
+    return fits and all(_is_number(number) and abs(number) <= _MOST for number in value)
 
 
 def _labels(given, field):
@@ -192,6 +211,7 @@ def _is_number(value) -> bool:
 
 
 def count_rows(inputs) -> int:
+    inputs = inputs[0] if are_blocks(inputs) else inputs
     return len(inputs) if isinstance(inputs, list) else inputs.shape[0]
 
 

@@ -23,6 +23,8 @@ INPUTS, LABELS = ("text", "texts", "row", "rows"), ("labels", "exclude")  # a re
 ASKED = {
     "text": {"type": "string"},
     "texts": {"type": "array", "items": {"type": "string"}},
+    "vectors": {"type": "array", "items": {"type": "array", "items": {"type": "number"}},
+                "description": "A list of numbers beside each text, for a model that was trained with such."},
     "row": _FEATURES,
     "rows": {"type": "array", "items": _FEATURES},
     "k": {"type": "integer", "minimum": 1, "description": "Most labels: 5, or all decided ones."},
@@ -31,7 +33,7 @@ ASKED = {
     "labels": _SAID | {"description": "Names or ids of the labels that may be predicted; without it all."},
     "exclude": _SAID | {"description": "Names or ids of labels that may not be predicted."},
     "unknown": {"enum": ["error", "ignore"], "description": "What becomes of features that the model does not know."},
-}
+}  # fmt: skip
 _ANSWER = {
     "model": {"type": "string"},
     "predictions": {"type": "array", "items": _LABELS, "description": "For each text or row."},
@@ -58,7 +60,7 @@ def description(models, limits) -> dict[str, Any]:
     error = _content({"error": {"type": "string"}}, required=["error"])
     asking = {
         "summary": "Labels of one text, several texts, one row or several rows",
-        "requestBody": {"required": True, **_content(asked, oneOf=[{"required": [name]} for name in list(ASKED)[:4]])},
+        "requestBody": {"required": True, **_content(asked, oneOf=[{"required": [name]} for name in INPUTS])},
         "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))}
         | {status: _described(why, error) for status, why in _REFUSALS.items()},
     }

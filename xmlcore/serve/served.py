@@ -105,7 +105,8 @@ class Served:
         """Prepare for the first request: compile or load kernels, and make the tables of names."""
         packed = self.packed
         self.feature_ids, self.subjects, self.lately  # noqa: B018
-        packed.predict_topk(["warm up"] if packed.is_text else sp.csr_array((1, packed.n_features), dtype="f4"), k=1)
+        row = sp.csr_array((1, packed.n_features), dtype="f4")
+        packed.predict_topk(packed.vectorizer.without_vectors(["warm up"]) if packed.is_text else row, k=1)
 
     def about(self) -> dict[str, Any]:
         """Return its entry in a list of models.
@@ -114,8 +115,9 @@ class Served:
         -------
         dict
             "name", "title", what it "takes", the numbers of "features" and "labels", its "decision", and when it was
-            "made". Of a model that keeps a decision also "drift": for how many of the last "rows" it has decided, and
-            the p-value "p" of :meth:`xmlcore.decisions.Rule.drift`, which is None for fewer than 100.
+            "made". Of a model that takes "vectors" beside texts also how many numbers they have. Of one that keeps a
+            decision also "drift": for how many of the last "rows" it has decided, and the p-value "p" of
+            :meth:`xmlcore.decisions.Rule.drift`, which is None for fewer than 100.
         """
         packed, drift = self.packed, drift_told(self.packed.model, self.lately)
         about = {
@@ -127,6 +129,8 @@ class Served:
             "decision": decision_of(packed.model),
             "made": self.modified.isoformat(),
         }
+        beside = sum(getattr(packed.vectorizer, "widths_beside_", ()))
+        about |= {"vectors": beside} if beside else {}
         return about if drift is None else about | {"drift": drift}
 
 
@@ -154,6 +158,8 @@ def commands(packed: PackedModel, asked: str | Matrix | None, path: str = "model
         row = check_features(asked, packed.n_features)[[0]]
         body = {"row": _values(packed, row)}
         cut = f"\n# its {MOST_VALUES} largest of {row.nnz:,} values" if row.nnz > MOST_VALUES else ""
+    if "text" in body and (beside := sum(packed.vectorizer.widths_beside_)):
+        body["vectors"], cut = [[0] * beside], f"{cut}\n# its vector has zeros: write your own in their place"
     body |= {"k": k} if innermost(packed.model).rule_ is None else {"decided": True}
     sent = json.dumps(body, ensure_ascii=False)
     sent = sent if sent.isprintable() else json.dumps(body)

@@ -15,7 +15,7 @@ from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
 from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
 from xmlcore.experiment.engine import task_files
 
-FILES = ChosenFiles("texts", ("train", "test", "names"), "read_texts")
+FILES = ChosenFiles("texts", ("train", "test", "names", "vectors", "test_vectors"), "read_texts")
 ENCODINGS = {
     "utf-8": "UTF-8",
     "cp1252": "Windows-1252 (Western Europe)",
@@ -213,13 +213,27 @@ def _fields() -> form.Request | None:
             "Names of labels that are URIs, as Annif has them: TSV with `<uri>`, a tab and a name in each line, or CSV "
             "with the columns `uri` and `label_en`.",
         )
+    others = {}
+    with left:
+        others["vectors"] = FILES.uploader(
+            "vectors",
+            "Vectors (optional)",
+            "A matrix with a row for each document, in their order, such as embeddings: .npy, or .npz of scipy. Its "
+            "columns are features beside the words, and count as much as these together.",
+        )
+    with right:
+        if test is not None and others["vectors"] is not None:
+            others["test_vectors"] = FILES.uploader(
+                "test_vectors", "Vectors of the test file", "The same for the documents of the test file."
+            )
     first, second, third = st.columns([2, 1, 1])
     with first:
         name = form.name_field(FILES, "like the file")
     split = form.share_and_seed("texts", second, third, test is not None)
     if columns is None or settings is None:
         return None
-    files = {role: file for role, file in (("train", train), ("test", test), ("names", names)) if file is not None}
+    files = {"train": train, "test": test, "names": names} | others
+    files = {role: file for role, file in files.items() if file is not None}
     params = columns.options | split | {"vectorizer": settings}
     return form.Request(
         lambda: experiment.task("read_texts", {}, params | {"files": task_files.described(files)}),

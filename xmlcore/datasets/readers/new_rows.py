@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from xmlcore.datasets.readers.formats import parse
 from xmlcore.datasets.readers.rows import ReadOptions, widened
 from xmlcore.datasets.readers.sources import NamedSource
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import Source
 from xmlcore.validation import INT32_MAX, check_count
 
@@ -99,6 +99,18 @@ def read_new_rows(
         return replace(_by_name(rows, feature_names, label_names or [], n_labels), ids=rows.ids)
     X = rows.X if named else _by_place(rows, n_features, first_index)
     return NewRows(X, np.empty(0, np.int64), [], n_labels, rows.ids)
+
+
+def read_vectors(source: Source | None, n_texts: int, max_bytes: int | None, progress) -> list[sp.csr_array]:
+    """Return the matrix of a file with a row for each text, as a list; an empty one for no file."""
+    if source is None:
+        return []
+    progress = part_of(progress, 0.0, 1.0, phase="Reading the vectors")
+    rows = parse(NamedSource(source, None, max_bytes), ReadOptions(leave_out=True), progress)
+    if rows.X.shape[0] != n_texts:
+        found = f"it has {rows.X.shape[0]:,} rows, but there are {n_texts:,} texts"
+        raise rows.source.error(found, "Give a row for each text, in their order.", argument="vectors")
+    return [rows.X]
 
 
 def _by_place(rows, n_features, first_index):

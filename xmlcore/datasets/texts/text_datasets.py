@@ -7,9 +7,11 @@ from inspect import signature
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import columns_of_blocks
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, InputError
 from xmlcore.datasets.readers.label_cells import label_matrix
+from xmlcore.datasets.readers.new_rows import read_vectors
 from xmlcore.datasets.readers.reading import name_of, named_parts
 from xmlcore.datasets.splits import chosen_rows
 from xmlcore.datasets.texts.reading import read_like, read_texts
@@ -28,6 +30,8 @@ def read_text_dataset(
     *,
     vectorizer: "TextVectorizer | Callable[..., tuple[TextVectorizer, sp.csr_array]] | None" = None,
     split: tuple[ArrayLike, ArrayLike] | None = None,
+    vectors: Source | None = None,
+    test_vectors: Source | None = None,
     progress: ProgressLike = silent,
     **read_options: object,
 ) -> Dataset:
@@ -49,6 +53,9 @@ def read_text_dataset(
         its defaults. Or what :func:`xmlcore.models.words_by_trials` returns, which chooses the features.
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split.
+    vectors, test_vectors : path, bytes, or binary file object, optional
+        A matrix with a row for each document of ``train``, and of ``test``, such as embeddings: npy, npz, or another
+        file that :func:`read_matrix` reads. Its columns are features beside the words, as a block of the same weight.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
     **read_options
         The arguments ``text``, ``labels``, ``format``, ``separator``, ``names``, ``encoding``, ``delimiter``,
@@ -72,28 +79,38 @@ def read_text_dataset(
     options = signature(read_texts).bind(train, **read_options, name=labels[0], progress=reading)
     options.apply_defaults()
     *part, reader = read_like(None, **options.arguments)
-    parts = [part]
+    parts, files = [part], [vectors]
     if test is not None:
         reading = part_of(progress, 0.0, 0.5, phase="Reading the test texts")
         options.arguments |= {"source": test, "name": labels[1], "progress": reading}
         parts.append(read_like(reader, **options.arguments)[:2])
-        notes = ()
-    else:
-        (texts, lists), noun = parts[0], f"documents of {labels[0]}"
+        files.append(test_vectors)
+    if (test_vectors is None) != (None in (test, vectors)):
+        found = "there are vectors of the training texts or of the test texts alone"
+        raise InputError(found, "Give both, or one file of texts and one of vectors.", argument="test_vectors")
+    most = options.arguments["max_bytes"]
+    parts = [(*part, read_vectors(file, len(part[0]), most, progress)) for part, file in zip(parts, files)]
+    notes = ()
+    if test is None:
+        (texts, lists, beside), noun = parts[0], f"documents of {labels[0]}"
         chosen, notes = chosen_rows(len(texts), noun, split, test_size, random_state)
-        parts = [([texts[i] for i in rows], [lists[i] for i in rows]) for rows in map(np.ndarray.tolist, chosen)]
-    names = sorted({label for _, lists in parts for row in lists for label in row})
+        parts = [
+            ([texts[i] for i in rows], [lists[i] for i in rows], [block[rows] for block in beside])
+            for rows in map(np.ndarray.tolist, chosen)
+        ]
+    names = sorted({label for _, lists, _ in parts for row in lists for label in row})
     if not names:
         remedy = "Does another column list the labels?"
         raise DatasetFormatError(labels[0], "no document has a label", remedy, argument="labels")
-    (texts_train, lists_train), (texts_test, lists_test) = parts
+    (texts_train, lists_train, _), (texts_test, lists_test, _) = parts
+    inputs = [[texts, *beside] if beside else texts for texts, _, beside in parts]
     Y_train = label_matrix(lists_train, names)
-    made, X_train = _fitted_to(TextVectorizer() if vectorizer is None else vectorizer, texts_train, Y_train, progress)
+    made, X_train = _fitted_to(TextVectorizer() if vectorizer is None else vectorizer, inputs[0], Y_train, progress)
     return Dataset(
         name_of(train) if name is None else name,
         X_train,
         Y_train,
-        made.transform(texts_test, progress=progress),
+        made.transform(inputs[1], progress=progress),
         label_matrix(lists_test, names),
         made.get_feature_names_out(),
         names,
@@ -133,15 +150,22 @@ def with_words(
     check_dataset(dataset)
     if dataset.texts_train is None or dataset.texts_test is None:
         raise ValueError(f"the data set {dataset.name!r:.200} has no texts to make features from")
-    made, X_train = _fitted_to(vectorizer, dataset.texts_train, dataset.Y_train, progress)
+    made, X_train = _fitted_to(vectorizer, with_vectors(dataset, "train"), dataset.Y_train, progress)
     return replace(
         dataset,
         X_train=X_train,
-        X_test=made.transform(dataset.texts_test, progress=progress),
+        X_test=made.transform(with_vectors(dataset, "test"), progress=progress),
         feature_names=made.get_feature_names_out(),
         vectorizer=made,
         notes=(*dataset.notes, note_on_features(made)),
     )
+
+
+def with_vectors(dataset: Dataset, part: str) -> list:
+    """Return the texts of a part of a data set, in a list with the vectors beside them if there are some."""
+    texts, X, vectorizer = getattr(dataset, f"texts_{part}"), getattr(dataset, f"X_{part}"), dataset.vectorizer
+    beside = [] if vectorizer is None else columns_of_blocks(X, vectorizer.widths_beside_)
+    return [texts, *beside] if beside else texts
 
 
 def _fitted_to(vectorizer, texts, Y, progress):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import packed, unpacked
+from xmlcore.arrays import are_blocks, checked_blocks, packed, side_by_side, unpacked
 from xmlcore.datasets.errors import InputError, warn
 from xmlcore.datasets.texts import cutting
 from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
@@ -124,6 +124,9 @@ class TextVectorizer(HasParameters):
     are scaled to Euclidean length 1, of each of several blocks alike. It counts without scikit-learn, which takes long
     to import, so that the first answer of a saved model comes quickly.
 
+    In place of texts, a list ``[texts, vectors]`` has texts and matrices with a row for each, sparse or dense, such as
+    embeddings: each is a block, whose columns come after those of the words.
+
     {parameters}
 
     Attributes
@@ -136,6 +139,8 @@ class TextVectorizer(HasParameters):
         one; empty with ``hashing_bits``.
     settings_ : dict
         "features", "ngrams", "min_df" and "language" that it was fitted with: as given, or chosen.
+    widths_beside_ : list of int
+        Columns of each of the matrices beside the texts; empty for texts alone.
     trials_ : list of dict
         The trials by which they were chosen, in their order: the settings, values of a row in it, and measures.
     idf_ : ndarray of float64, shape (D,)
@@ -185,14 +190,15 @@ class TextVectorizer(HasParameters):
     def about(self) -> str:
         """The features in words, such as "stems of English words and pairs of them"."""
         check_fitted(self)
-        if self.analyzer_ == "letters":
-            return "letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"
         runs = {(1, 1): "", (1, 2): " and pairs of them"}
         settings, ngrams = self.settings_, tuple(self.settings_["ngrams"])
         row = runs.get(ngrams, f", {ngrams[0]} to {ngrams[1]} in a row,")
         units = {"words": f"words{row}", "letters": "letters in words"}
         units["stems"] = f"stems of {str(settings['language']).title()} words{row}"
-        return " beside ".join(units[unit] for unit in settings["features"].split("+"))
+        blocks = [units[unit] for unit in settings["features"].split("+")]
+        if self.analyzer_ == "letters":
+            blocks = ["letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"]
+        return " beside ".join([*blocks, *(f"vectors of {width:,} values" for width in self.widths_beside_)])
 
     def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.
@@ -236,7 +242,7 @@ class TextVectorizer(HasParameters):
         """
         progress = to_progress(progress)
         self.check()
-        texts = check_texts(texts)
+        texts, beside = texts_and_blocks(texts)
         if not texts:
             raise ValueError("there are no texts: give at least one")
         stop = list(self.stop_words or ())
@@ -262,15 +268,15 @@ class TextVectorizer(HasParameters):
             found = f"no word is in at least {least:g} and at most {most:g} of the {len(texts):,} texts"
             remedy = f"Look at how {analyzer} are found, or let fewer texts be enough."
             raise InputError(found, remedy, argument="min_df")
-        self._set_fitted(names, factors, stop, len(texts), analyzer, settings)
-        return self._weighted(counted)
+        self._set_fitted(names, factors, stop, len(texts), analyzer, settings, [block.shape[1] for block in beside])
+        return self._weighted(counted, beside)
 
     def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
         """Return the rows of texts.
 
         Parameters
         ----------
-        texts : list, pandas Series or other iterable of str
+        texts : list, pandas Series or other iterable of str, or [texts, vectors] as they were fitted
             Words that are no features are ignored; a text without any gives an empty row.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
 
@@ -282,17 +288,22 @@ class TextVectorizer(HasParameters):
         ------
         NotFittedError
             The vectoriser is not fitted.
-        TypeError
-            A text is not a string; the message says which.
+        TypeError, ValueError
+            A text is not a string, or the vectors do not fit; the message says which.
         """
         progress = to_progress(progress)
         check_fitted(self)
-        texts = check_texts(texts)
+        texts, beside = texts_and_blocks(texts, self.widths_beside_)
         blocks = []
         for cut, numbers in zip(cutting.cuts_of(self.settings_), self._numbers):
             words = _words(texts, self._finder, self._stop, progress)
             blocks.append(_counts(words, cut, self._fitted["hashing_bits"], numbers)[0])
-        return self._weighted(blocks)
+        return self._weighted(blocks, beside)
+
+    def without_vectors(self, texts: list[str]) -> list:
+        """Return texts as :meth:`transform` takes them, with zeros in place of vectors that nobody knows."""
+        empty = [sp.csr_array((len(texts), width), dtype=np.float32) for width in self.widths_beside_]
+        return [texts, *empty] if empty else texts
 
     def count_unknown(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
         """Count the words, n-grams or letters of each text, and those that are no features, but no stop words."""
@@ -305,7 +316,7 @@ class TextVectorizer(HasParameters):
         return terms, unknown
 
     def get_feature_names_out(self, input_features: object = None) -> np.ndarray:
-        """Return the words of each feature: ndarray of str objects, shape (D,). Hashed features are "hash 17".
+        """Return the words of each feature: ndarray of str objects, shape (D,). Others are "hash 17" and "vector 17".
 
         Parameters
         ----------
@@ -318,7 +329,8 @@ class TextVectorizer(HasParameters):
         """
         check_fitted(self)
         hashed = self._fitted["hashing_bits"] is not None
-        return np.array([f"hash {i}" for i in range(self.n_features_)] if hashed else self.names_, dtype=object)
+        words = [f"hash {i}" for i in range(self.idf_.size)] if hashed else self.names_
+        return np.array([*words, *(f"vector {i}" for i in range(sum(self.widths_beside_)))], dtype=object)
 
     def spans(self, text: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where features stand in a text.
@@ -349,6 +361,7 @@ class TextVectorizer(HasParameters):
         stop, stop_ends = packed(self.stop_words_)
         settings = {"format": FORMAT, "params": dict(self._fitted), "n_rows": self.n_rows_, "analyzer": self.analyzer_}
         settings |= {"sizes": self._sizes, "trials": self.trials_}
+        settings |= {"beside": self.widths_beside_} if self.widths_beside_ else {}
         arrays = {"names": names, "name_ends": name_ends, "idf": self.idf_}
         return settings, arrays | {"stop_words": stop, "stop_word_ends": stop_ends}
 
@@ -366,6 +379,7 @@ class TextVectorizer(HasParameters):
             names = unpacked(arrays["names"], arrays["name_ends"])
             stop = unpacked(arrays["stop_words"], arrays["stop_word_ends"])
             n_rows, analyzer = check_count(settings["n_rows"], "n_rows"), settings.get("analyzer", "words")
+            beside = [check_count(width, "beside", most=INT32_MAX) for width in settings.get("beside", [])]
             if analyzer not in ("words", "letters"):
                 raise ValueError(f"its analyzer is {analyzer!r:.200}")
             ends = np.cumsum(settings.get("sizes", [arrays["idf"].size]))[:-1]
@@ -374,7 +388,7 @@ class TextVectorizer(HasParameters):
             _check_features(made, names, factors, cutting.cuts_of(chosen))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the vectoriser is damaged ({error})") from error
-        made._set_fitted(names, factors, stop, n_rows, analyzer, chosen)
+        made._set_fitted(names, factors, stop, n_rows, analyzer, chosen, beside)
         made.trials_ = trials
         return made
 
@@ -421,14 +435,15 @@ class TextVectorizer(HasParameters):
             raise InputError(found, "No word can be a feature.", argument="max_df")
         return least, most
 
-    def _set_fitted(self, names, factors, stop, n_rows, analyzer, settings):
+    def _set_fitted(self, names, factors, stop, n_rows, analyzer, settings, beside):
         settings = UNTRIED | settings | {"ngrams": tuple(settings["ngrams"])}
         self._fitted = {name: plain(value) for name, value in (self.get_params() | settings).items()}
         if self._fitted["stop_words"] != ENGLISH:
             self._fitted["stop_words"] = list(stop) or None
         self._finder, self.analyzer_, self.settings_ = self._finder_of(analyzer), analyzer, settings
         self.names_, self.idf_, self.stop_words_ = [*chain(*names)], np.concatenate(factors), list(stop)
-        self.n_rows_, self.n_features_, self._sizes = int(n_rows), self.idf_.size, [idf.size for idf in factors]
+        self.n_rows_, self.widths_beside_, self._sizes = int(n_rows), beside, [idf.size for idf in factors]
+        self.n_features_ = self.idf_.size + sum(beside)
         self._stop, self._numbers = frozenset(stop), [{name: i for i, name in enumerate(part)} for part in names]
 
     def _blocks(self):
@@ -472,27 +487,24 @@ class TextVectorizer(HasParameters):
             return kept
         return kept[np.sort(np.argsort(-matrix.sum(axis=0)[kept], kind="stable")[: self.max_features])]
 
-    def _weighted(self, blocks) -> sp.csr_array:
+    def _weighted(self, blocks, beside) -> sp.csr_array:
         """Return the rows: the weights of each block in a text have the same length, and all together length 1."""
-        factors, n_blocks = np.split(self.idf_, np.cumsum(self._sizes)[:-1]), np.zeros(blocks[0].shape[0])
-        lengths = []
-        for counted, idf in zip(blocks, factors):
+        for counted, idf in zip(blocks, np.split(self.idf_, np.cumsum(self._sizes)[:-1])):
             weights = counted.data
             if self._fitted["sublinear"]:
                 np.log(weights, out=weights)
                 weights += 1.0
             weights *= idf[counted.indices]
-            row_of = np.repeat(np.arange(counted.shape[0]), np.diff(counted.indptr))
-            lengths.append(np.sqrt(np.bincount(row_of, weights**2, minlength=counted.shape[0])))
-            n_blocks += lengths[-1] > 0
-        for counted, length in zip(blocks, lengths):
-            length[length == 0] = 1.0
-            counted.data /= np.repeat(length * np.sqrt(np.maximum(n_blocks, 1.0)), np.diff(counted.indptr))
-        made = [sp.csr_array((b.data.astype(np.float32), b.indices, b.indptr), shape=b.shape) for b in blocks]
-        matrix = sp.csr_array(sp.hstack(made, format="csr")) if len(made) > 1 else made[0]
+        matrix = side_by_side([*blocks, *beside]).astype(np.float32)
         matrix.eliminate_zeros()  # of hashed features that are in too few or too many texts
-        matrix.has_canonical_format = True
         return matrix
+
+
+def texts_and_blocks(X, widths=None) -> tuple[list[str], list[sp.csr_array]]:
+    """Return texts, and the matrices that a list has beside them."""
+    texts, *beside = X if are_blocks(X) else (X,)
+    texts = check_texts(texts)
+    return texts, checked_blocks(beside, widths, "the vectoriser", len(texts))
 
 
 def check_texts(texts) -> list[str]:

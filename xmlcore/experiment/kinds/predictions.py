@@ -45,6 +45,7 @@ ROWS, TEXTS, LINES = "rows", "texts", "lines"
 OF_FILE = ("files", "of", "first_index", "text")  # parameters that say which file it is, and how it is read
 BEGINNING = 200  # characters of each text that are kept with the predictions
 GIVEN = "rows.npz"  # the file beside the predictions with the rows, or the whole texts
+WORDS_ALONE = "The model was trained with vectors beside the texts; of these texts the words alone count."
 CERTAINTIES = ("margin", "top score")
 
 
@@ -251,7 +252,8 @@ class _OfFile(Task):
         return X, texts, kept, earlier.notes
 
     def _features(self, texts, model, progress):
-        return model.vectorizer.transform(texts, progress=part_of(progress, 0.0, 1.0, phase="Finding words"))
+        progress = part_of(progress, 0.0, 1.0, phase="Finding words")
+        return model.vectorizer.transform(model.vectorizer.without_vectors(texts), progress)
 
     def _rows(self, path, model, progress):
         of_file = part_of(progress, 0.0, 1.0, phase="Reading the rows")
@@ -261,7 +263,7 @@ class _OfFile(Task):
         with warnings_of_data() as notes:
             rows = read_new_rows(path, model.n_features, *names, **options)
         kept = {"missing": rows.missing, "unknown": rows.unknown, "ids": rows.ids}
-        return rows.X, None, kept, rows.notes(model.feature_names) + notes
+        return model.rows(rows.X), None, kept, rows.notes(model.feature_names) + notes
 
     def _texts(self, path, model, progress):
         if not model.is_text:
@@ -276,6 +278,7 @@ class _OfFile(Task):
         if without := int(np.sum(np.diff(X.indptr) == 0)):
             notes.append(f"The model knows no word of {without:,} of {len(texts):,} texts, so they get no labels.")
         notes[:0] = ["Read as one text per line."] if of_lines else []
+        notes += [WORDS_ALONE] if model.vectorizer.widths_beside_ else []
         kept = {"beginnings": [visible(text[:BEGINNING]) for text in texts], "ids": ids}
         return X, texts, {"missing": np.empty(0, np.int64), "unknown": [], **kept}, notes
 

@@ -98,7 +98,7 @@ def _show_names(data) -> list[str]:
     return notes
 
 
-TEXT_FILES = ("train", "test", "names")  # arguments of read_text_dataset
+TEXT_FILES = ("train", "test", "names", "vectors", "test_vectors")  # arguments of read_text_dataset
 TEXT_OPTIONS = {
     "text": "text", "labels": "labels", "format": "auto", "separator": "auto", "encoding": "utf-8", "header": "auto"
 }  # fmt: skip

@@ -13,20 +13,12 @@ from xmlcore.augmentation import augment
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import EXTENDED_PRESETS, NOISE_PARAMETERS
-from xmlcore.models.rows import counted
+from xmlcore.models.rows import counted, one_matrix
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import ArrayLike, Labels, Matrix
-from xmlcore.validation import (
-    INT32_MAX,
-    check_count,
-    check_features,
-    check_labels,
-    check_number,
-    check_weights,
-    feature_names,
-)
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, check_number, check_weights
 
 
 @described
@@ -111,7 +103,7 @@ class ExtendedPLT(PLT):
         """
         progress = to_progress(progress)
         self._check_params()
-        names = feature_names(X)
+        X, names, widths = one_matrix(X)
         X = check_features(X)
         Y, label_names, one_class = read_training_labels(Y, n_labels=self._n_labels_of(Y))
         check_labels(Y, n_rows=X.shape[0])
@@ -123,7 +115,7 @@ class ExtendedPLT(PLT):
             sample_weight = np.concatenate([sample_weight, sample_weight[both.rows]])
         self._fit(both.X, both.Y, progress, both.rows.size, sample_weight=sample_weight, label_weight=label_weight)
         vars(self).pop("rule_", None)
-        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None)
+        self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
         return self
 
     def explain(self, x: Matrix, n: int = 5) -> list[tuple[int, float]]:
