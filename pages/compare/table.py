@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import answer, listed
+from pages.compare import answer, listed, mixing
 from pages.shared import door, format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.results import run_changes, run_names
@@ -164,6 +164,8 @@ def _parameters(lines, choice) -> list[tuple]:
 
 
 def buttons(records: list, lines, frame, choice) -> None:
+    ticked = [record["key"] for record in records]
+    mixture = mixing.task_of(records)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if records:
             st.caption(f"{format.count(len(records), 'result')} ticked:", width="content")
@@ -172,9 +174,11 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.tags_button(records, "compare")
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
+            if mixture is not None:
+                mixing.button(mixture, lambda key: tick([*ticked, key]))
             st.button("Untick all", key="compare.untick", type="tertiary", on_click=tick, args=([],))
         charts.csv_button("All results, CSV", lambda: everything(frame), "results", "Filters do not count")
-        keys = [record["key"] for record in records] or [key for keys in lines["keys"] for key in keys]
+        keys = ticked or [key for keys in lines["keys"] for key in keys]
         names = dict(zip(frame["key"], frame["setting_title"])) | dict(zip(frame["fingerprint"], frame["dataset"]))
         if keys:
             charts.file_button(
@@ -184,6 +188,7 @@ def buttons(records: list, lines, frame, choice) -> None:
                 "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
                 "results, or else of all in the table. It says which cannot be read, and why",
             )
+    mixing.below(mixture, chosen_keys(), float(frame[frame["key"].isin(ticked)]["fit_s"].sum()))
 
 
 def everything(frame) -> pd.DataFrame:

@@ -166,3 +166,37 @@ def test_a_training_waits_for_the_memory_of_texts_too(data):
     second = planned(train(save_dataset(with_texts)))
     packed, own = 20_000 * (data.n_train + data.n_test), 10_000 * (data.n_train + data.n_test)
     assert second.bytes - first.bytes > packed + 2 * own
+
+
+@pytest.fixture
+def mixed(easy):
+    """A mixture of two kept results, and their tasks."""
+    fingerprint = save_dataset(easy)
+    members = [train(fingerprint, "PLT", {"max_leaf_labels": 4}), train(fingerprint, "NearestRows")]
+    for one in members:
+        experiment.keep(one)
+    made = train(fingerprint, "Mixture", {"members": [one.params for one in members]})
+    experiment.keep(made)
+    return made, members
+
+
+def test_a_mixture_of_results_has_their_models(mixed, easy):
+    made, members = mixed
+    found, own = experiment.load_run_model(made.key), dict(zip(("PLT", "NearestRows"), members))
+    for name, member in zip(found.part_names_, found.members_):
+        kept = experiment.load_run_model(own[name].key)
+        assert (member.predict_proba(easy.X_test) != kept.predict_proba(easy.X_test)).nnz == 0
+    assert made.load().times["fit_s"] > sum(one.load().times["fit_s"] for one in members), "with the time of theirs"
+    names = {}
+    exec(experiment.code_of(made.key), names)
+    for name, values in made.load().measures.groupby("measure"):
+        np.testing.assert_array_equal(names["measures"][name], values.sort_values("k")["value"])
+
+
+def test_members_of_a_mixture_of_results_are_checked(mixed):
+    made, members = mixed
+    for wrong in ({"model": "PLT", "params": {"trees": 1}}, {"modell": "PLT"}):
+        with pytest.raises(ValueError, match="no parameter"):
+            train(made.fingerprint, "Mixture", {"members": [wrong]})
+    with pytest.raises(ValueError, match="without noise"):
+        train(made.fingerprint, "Mixture", {"members": [one.params for one in members], "noise_sigma": 0.1})

@@ -62,6 +62,17 @@ def test_members_are_trained_on_all_rows_with_their_settings(data):
     assert "PLT" not in members or members["PLT"].C != "auto"
 
 
+def test_fitted_models_are_mixed_without_training_them_again(data):
+    models = [type(one)(**one.get_params()).fit(data.X_train, data.Y_train) for one in MEMBERS]
+    model = Mixture.of(models, data.X_train, data.Y_train)
+    assert all(any(member is one for one in models) for member in model.members_)
+    assert model.weights_.sum() == pytest.approx(len(model.weights_)) and len(model.chosen_) == len(models)
+    with pytest.raises(ValueError, match="other rows"):
+        Mixture.of(models, data.X_train[:300], data.Y_train[:300])
+    with pytest.raises(TypeError, match="no model of xmlcore"):
+        Mixture.of([Useless()], data.X_train, data.Y_train)
+
+
 def test_a_mixture_of_one_ranks_as_its_member(data):
     one = Mixture([PLT(C=1.0, normalize="l2")]).fit(data.X_train, data.Y_train)
     alone = PLT(C=1.0, normalize="l2").fit(data.X_train, data.Y_train)

@@ -32,7 +32,13 @@ class ModelInfo:
 
     def filled(self, name: str, params: dict | None) -> dict:
         """Return parameters with the defaults filled in, checked, in the spelling that is kept."""
-        values = filled(self.accepted, params or {}, name)
+        given = dict(params or {})
+        members = given.pop("members", None) if self.cls is Mixture else None
+        values = filled(self.accepted, given, name)
+        if members is not None:  # the parameters of other trainings, whose models are mixed
+            if values["noise_sigma"]:
+                raise ValueError("members that are trained already are mixed without noise: noise_sigma must be 0")
+            values["members"] = [with_settings(filled((MODEL, SETTINGS, K), one, "a member")) for one in members]
         if values.get("noise_kind") == "gaussian":  # the one kind there was when keys of results were first made
             del values["noise_kind"]
         return values

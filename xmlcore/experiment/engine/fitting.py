@@ -26,6 +26,8 @@ def estimator(model: str, params: dict[str, Any] | None = None) -> "MultiLabelMo
     """Make the estimator of a run, not fitted."""
     params = check_known(MODELS, model, "model").defaults | (params or {})  # fit checks them
     noise = {passed: params.pop(name) for name, passed in NOISE_NAMES.items()}
+    if params.get("members"):
+        params["members"] = [estimator(one["model"], one["params"]) for one in params["members"]]
     made = MODELS[model].cls(**params)
     if noise["sigma"] == 0:
         return made

@@ -103,8 +103,9 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
 
 
 def read_artifacts(task: Task) -> tuple[tuple[str, str], ...]:
-    """Return kind and key of the artifacts of the store that a task reads: its inputs and their data set."""
+    """Return kind and key of the artifacts of the store that a task reads: inputs, their data set, and mixed models."""
     artifacts = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
+    artifacts += [(one.folder, one.key) for one in getattr(task, "mixed", ())]
     with contextlib.suppress(store.StoreError, ValueError):
         artifacts.insert(0, (DATASETS, task.fingerprint))
     return tuple(artifact for artifact in artifacts if store.exists(*artifact))

@@ -24,6 +24,7 @@ from xmlcore.metrics.sets import of_sets
 from xmlcore.models import load_model
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compiling import COMPILING
+from xmlcore.models.mixture import Mixture
 from xmlcore.models.plt.choosing import PUBLISHED_C
 from xmlcore.models.rules import decision_of
 from xmlcore.parameters import AUTO
@@ -32,6 +33,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.store.places import read_record
 from xmlcore.typing import ArrayLike, DataFrame, Dataset, Ranker
 from xmlcore.validation import check_count, check_dataset, check_model
+from xmlcore.wording import listed
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # browsers, as float64, represent whole numbers below this exactly
@@ -253,6 +255,19 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
     return result, fitted
 
 
+def _mixture(training: "Train", data, progress) -> tuple[Mixture, WatchedTraining]:
+    """Mix the models of kept trainings; the time is that of their own, too."""
+    runs, models = zip(*(kept_run_and_model(keep(one, progress), progress) for one in training.mixed))
+    own = {name: training.params["params"][name] for name in ("held_out", "n_candidates", "random_state")}
+    progress(COMPILING, 0.0)
+    with watched(sum(map(compile_kernels, models))) as watch:
+        made = Mixture.of(models, data.X_train, data.Y_train, progress=part_of(progress, 0.0, FITTING), **own)
+    watch.seconds += sum(run.times["fit_s"] for run in runs)
+    of_members = [run.times.get("fit_cpu_s") for run in runs]
+    watch.cpu_seconds = None if None in of_members else watch.cpu_seconds + sum(of_members)
+    return made, watch
+
+
 @register
 class Train(Task):
     """Train a model on a data set and measure it on the test rows."""
@@ -275,11 +290,18 @@ class Train(Task):
         parts = ("times", "size", "memory", "decided")
         return {"measures": measures} | {name: plain(value.get(name, {}), name) for name in parts}
 
+    @property
+    def mixed(self) -> list[Task]:
+        """The trainings whose models are mixed, and not trained again."""
+        return [task("train", self.inputs, one) for one in self.params["params"].get("members", ())]
+
     def work(self):
-        return trees.training(self, **self.params)
+        work = trees.training(self, **self.params)
+        return work._replace(group="mix", values=work.values * len(self.mixed)) if self.mixed else work
 
     def _took(self, value, seconds):
-        return value["times"]["fit_s"] + value["times"]["predict_s"], grown(value["memory"])
+        alone = value["times"]["fit_s"] + value["times"]["predict_s"]
+        return seconds if self.mixed else alone, grown(value["memory"])
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
@@ -288,6 +310,9 @@ class Train(Task):
             progress("Putting trees together", 0.0)
             ensemble, training = trees.joined(apart)
             made, fitted = _measured(data, **self.params, estimator=ensemble, training=training, progress=progress)
+        elif self.mixed:
+            mixture, training = _mixture(self, data, progress)
+            made, fitted = _measured(data, **self.params, estimator=mixture, training=training, progress=progress)
         else:
             made, fitted = run_and_model(data, progress=progress, **self.params)
         if files is not None:
@@ -323,6 +348,8 @@ def value_text(value, parameter=None) -> str:
         return "automatic"
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, list):
+        return listed(one["model"] for one in value)
     if isinstance(value, (int, float)):
         whole = math.isfinite(value) and value == int(value) and abs(value) < LARGEST_EXACT
         return f"{int(value):,}" if whole else f"{value:g}"

@@ -31,13 +31,14 @@ def code_of(key: str, files: dict[str, Any] | None = None, makers: Container[str
     check = f'assert data.content_hash == "{run.content_hash}", "the data set has other content than that of the run"'
     lines = [
         f"# {_comment(run.model)} on {_comment(run.dataset_name)}, trained {_comment(run.created)}",
-        *imports,
+        *sorted(imports),
+        _IMPORT.format("datasets, evaluate"),
         "",
         *data,
         *([check] if run.content_hash else []),
         "",
         f"model = {model}",
-        "model.fit(data.X_train, data.Y_train)",
+        *([] if "members" in run.params else ["model.fit(data.X_train, data.Y_train)"]),
         f"measures = evaluate(model, data, k={run.k})",
         f'print(measures["P@k"]){known}',
     ]
@@ -47,25 +48,24 @@ def code_of(key: str, files: dict[str, Any] | None = None, makers: Container[str
 
 
 def model_code(model: str, params: dict) -> tuple[list[str], str]:
-    """Return the imports that a model needs, and the expression that makes its estimator."""
-    import xmlcore
-
-    info = MODELS[model]
+    """Return the imports that a model needs, and the expression that makes its estimator, or a fitted mixture."""
+    info, members = MODELS[model], params.get("members", ())
     noise = {passed: params.get(name, info.defaults[name]) for name, passed in NOISE_NAMES.items()}
-    own = {name: value for name, value in params.items() if name not in NOISE_NAMES}
+    own = {name: value for name, value in params.items() if name not in (*NOISE_NAMES, "members")}
     written = {name: value for name, value in own.items() if name == "random_state" or info.defaults.get(name) != value}
-    module, name = info.cls.__module__, info.cls.__name__
-    public = name in xmlcore.__all__
-    names = sorted([*([name] if public else []), "datasets", "evaluate"], key=lambda one: (one.islower(), one))
-    imports = [_IMPORT.format(", ".join(names))]
-    if not public:
-        imports.append(f"from {module} import {name}")
-    expression = f"{name}({_arguments(written)})"
+    imports = [_IMPORT.format(model)]
+    expression = f"{model}({_arguments(written)})"
     if noise["sigma"] > 0:
         imports.append("from xmlcore.robustness import AdversarialTraining")
         noise["random_state"] = params.get("random_state", 0)
         expression = f"AdversarialTraining({expression}, {_arguments(noise)})"
-    return imports, expression
+    elif members:
+        parts = [model_code(one["model"], one["params"]) for one in members]
+        imports += [line for lines, _ in parts for line in lines]
+        fits = ["" if "members" in one["params"] else ".fit(data.X_train, data.Y_train)" for one in members]
+        models = "".join(f"\n    {code}{fit}," for (_, code), fit in zip(parts, fits))
+        expression = f"Mixture.of([{models}\n], data.X_train, data.Y_train, {_arguments(written)})"
+    return list(dict.fromkeys(imports)), expression
 
 
 def data_code(fingerprint: str, files: dict, makers: Container[str] | None = None) -> tuple[list[str], bool]:

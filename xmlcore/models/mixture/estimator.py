@@ -1,13 +1,14 @@
 """Mixture: several models together, each with the weight that is best on rows held out from training."""
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import top_k_dense, top_k_sparse
 from xmlcore.arrays import csr_of
+from xmlcore.documented import documented
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import saving
 from xmlcore.models.base import MultiLabelModel, warm_up_pieces
@@ -19,12 +20,13 @@ from xmlcore.models.nearest_rows import NearestRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import checked_rows, counted, stacked
+from xmlcore.models.rules import innermost
 from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking, fill_with_zeros
-from xmlcore.typing import ArrayLike, Matrix, RandomState
+from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import INT32_MAX, check_count, check_threshold, csr_parts
 
 MOST_LABELS = 1000  # with more, OneVsRest is not among the members that are tried unasked
@@ -125,9 +127,50 @@ class Mixture(MultiLabelModel):
     random_state: RandomState = 0
     n_jobs: int | None = None
 
+    @classmethod
+    @documented
+    def of(
+        cls,
+        models: list[MultiLabelModel],
+        X: Matrix,
+        y: Labels | None = None,
+        *,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        label_names: LabelNames | None = None,
+        **params: object,
+    ) -> Self:
+        """Return a mixture of fitted models, which are not trained again.
+
+        Their weights are found by others of the same settings, given or chosen, that are trained without the held-out
+        rows: the models themselves have seen these rows.
+
+        Parameters
+        ----------
+        models : list of fitted estimators
+            They were fitted to the rows of X and their labels.
+        {X_train, y_or_classes, Y, progress, label_names}
+        **params : object
+            Other parameters, such as ``held_out``.
+
+        {fitted}
+        """
+        models = [innermost(model) for model in models]
+        if bad := [model for model in models if not isinstance(model, MultiLabelModel)]:
+            raise TypeError(f"models has {bad[0]!r:.60}, which is no model of xmlcore")
+        made = cls([_again(model, model) for model in models], **params)
+        made._ready = models
+        return made.fit(X, y, Y=Y, progress=progress, label_names=label_names)
+
     def _fit(self, X, Y, progress):
         X, Y = checked_rows(X, Y)
-        seed = self._entropy()
+        seed, ready = self._entropy(), vars(self).pop("_ready", ())
+        for model in ready:
+            model._check_fitted()
+            if model.n_features_in_ != X.shape[1] or not np.array_equal(model.label_counts_, counted(Y)):
+                raise ValueError(
+                    f"{model!r:.60} was fitted to other rows than those that are given"
+                )
         tried = self._tried(X, Y, seed)
         rows = np.random.default_rng([seed, 1]).permutation(X.shape[0])
         held, kept = (np.sort(part) for part in np.split(rows, [round(self.held_out * X.shape[0])]))
@@ -137,7 +180,9 @@ class Mixture(MultiLabelModel):
         members, used = [], np.flatnonzero(weights.any(axis=0))
         for at, which in enumerate(used):
             model, fitted, name = tried[which]
-            if held.size or fitted is None:
+            if ready:
+                fitted = ready[which]
+            elif held.size or fitted is None:
                 step = len(tried) + at, len(tried) + used.size
                 fitted = _fitted(
                     _again(model, fitted), X, Y, part_of(progress, step[0] / step[1], (step[0] + 1) / step[1])

@@ -1,0 +1,43 @@
+"""Mixing ticked results: one press makes a model of theirs, whose result is ticked beside them."""
+
+import streamlit as st
+
+from pages.shared import actions, jobs, tasks
+from pages.shared.results import results
+
+TWINS = 0.8  # the share of the training rows that find the weights
+HOW = (
+    "One model of the ticked ones: the mean of their calibrated probabilities decides. Its weights come from models of "
+    f"the same settings, which are trained on {100 * TWINS:.0f} % of the training rows and judged on the others. The "
+    "ticked models themselves are its members, and are not trained again."
+)
+
+
+def task_of(records: list):
+    """Return the task that mixes results; None unless they are several models on one data set that can be mixed."""
+    if len(records) < 2 or len({r["fingerprint"] for r in records}) > 1:
+        return None
+    if any(results.is_given(r) or results.key_now(r) != r["key"] for r in records):
+        return None
+    members = sorted(({name: r[name] for name in ("model", "params", "k")} for r in records), key=str)
+    return tasks.train_task(records[0]["fingerprint"], "Mixture", {"members": members}, results.K)
+
+
+def button(task, tick) -> None:
+    """Show the button; ``tick`` is called with the key of the result."""
+
+    def start():
+        tasks.start(task)
+        tick(task.key)
+
+    actions.button("Mix", key="compare.mix", type="tertiary", icon=":material/join:", help=HOW, on_click=start)
+
+
+def below(task, ticked: list, seconds: float) -> None:
+    """Say how long mixing takes, where the models took so many seconds, and show mixtures that are being made."""
+    if task is not None and not task.exists():
+        share = f"{100 * TWINS:.0f} % of the training rows"
+        st.caption(f"Mix finds weights with models trained on {share}: {tasks.takes(TWINS * seconds)}.")
+    for key in ticked:
+        jobs.watch(jobs.active("train", key=key))
+        jobs.show_failures(jobs.failed("train", key=key))
