@@ -1,12 +1,29 @@
 """Mixing ticked results on the Compare page, through app.py."""
 
 from pages.compare import table
-from tests.pages.making import train
+from tests.pages.making import fields_of, predictions, train
 from xmlcore import experiment
 
 
+def ticked(page, keys):
+    """The Compare page with these results ticked alone."""
+    with fields_of(page) as fields:
+        fields["widgets"][table.CHOSEN] = keys
+    page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
+    return page.run()
+
+
+def can_mix(page):
+    return "compare.mix" in {button.key for button in page.at.button}
+
+
 def test_ticked_results_are_mixed_by_one_press(ready):
-    keys = [train(ready, "PLT"), train(ready, "NearestRows")]
+    keys, other = [train(ready, "PLT"), train(ready, "NearestRows")], predictions(ready)
     page = ready.go("compare")
-    assert "compare.mix" not in {button.key for button in page.at.button}
-    page.widgets(**{table.CHOSEN: keys}) if hasattr(page, "widgets") else None
+    assert not can_mix(ticked(page, keys[:1])) and not can_mix(ticked(page, [*keys, other]))
+    page = ticked(page, keys)
+    assert "80 % of the training rows: about" in page.text().replace("\u00a0", " ")
+    page.press("compare.mix").until(lambda s: "of 4 results" in s.text())
+    assert "3 results ticked" in page.text() and {"PLT", "NearestRows", "Mixture"} <= {*page.frame("run", "P@1")["run"]}
+    (made,) = experiment.runs()[lambda frame: frame["model"] == "Mixture"]["params"]
+    assert sorted(one["model"] for one in made["members"]) == ["NearestRows", "PLT"]
