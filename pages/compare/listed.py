@@ -13,6 +13,7 @@ from pages.shared.results import decided, results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, store
 from xmlcore.experiment import kept_runs
+from xmlcore.experiment.kinds.decide import AMONG
 
 MEASURES = (
     "P@1",
@@ -143,7 +144,9 @@ def _every(keys: str, changed: int, records_json: str) -> pd.DataFrame:
     names = [known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])]
     for at in frame.index[own["decision"] != ""]:
         line = decided.outcome(frame.loc[at, "key"], own.loc[at, "decision"])
-        if line is not None:
+        if AMONG in own.loc[at, "decision"]:  # known with all labels only
+            frame.loc[at, [*experiment.DECIDED]] = np.nan
+        elif line is not None:
             frame.loc[at, [*experiment.DECIDED]] = line[[*experiment.DECIDED]].astype(float)
     named = zip(own["decision"], frame["rule"])
     own["decision"] = [decided.title(name) if name else f"after training: {rule}" * bool(rule) for name, rule in named]

@@ -68,14 +68,16 @@ def choose_count(predictor) -> None:
 def choose_allowed(predictor) -> np.ndarray | None:
     """Show the field of the labels that may be predicted, and return which may; None: all."""
     help = "Names or ids of the only labels that may be predicted, with ; between. A - before one excludes it."
-    typed = fields.text("Labels allowed", f"predict.allowed {predictor.key}", placeholder="All", help=help)
+    kept = predictor.packed.allowed()
+    hint = "All" if kept is None else f"The {np.count_nonzero(kept):,} of the kept decision"
+    typed = fields.text("Labels allowed", f"predict.allowed {predictor.key}", placeholder=hint, help=help)
     given = [part.strip() for part in typed.split(";") if part.strip(" -")]
     excluded = [name.removeprefix("-").strip() for name in given if name.startswith("-")]
     try:
         return predictor.packed.allowed([name for name in given if not name.startswith("-")] or None, excluded or None)
     except ValueError as error:
         st.warning(f"This is not taken: {format.plain(str(error))}")
-        return predictor.packed.allowed()
+        return kept
 
 
 def count(predictor) -> int:

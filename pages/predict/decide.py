@@ -11,7 +11,18 @@ from pages.shared import actions, cached, first_results, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import CHOICES, FOUND, HELD_OUT, PROMISE, RISK, Decisions, can_decide
+from xmlcore.experiment.kinds.decide import (
+    AMONG,
+    CHOICES,
+    FOUND,
+    HELD_OUT,
+    PROMISE,
+    RISK,
+    Decisions,
+    among,
+    can_decide,
+    without_labels,
+)
 from xmlcore.models.rules import CUT
 
 BY_CUT, PROMISED = "A threshold of the probability", "A promised recall: a share of each row’s true labels"
@@ -37,14 +48,19 @@ OF_LEVEL = (
     "On average over rows, at least this share of a row's true labels is predicted. The risk that this fails is "
     f"{100 * RISK:.0f} %. It holds for rows drawn like the held-out ones."
 )
+OF_ALL = "It is kept for the {} labels allowed, and measured with all labels."
+PROMISE_OF_ALL = "A promise is about all labels: those allowed are not kept with it."
 FOR_PEOPLE = (
     "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
     "interval."
 )
 
 
-def decide(chosen, prediction) -> None:
-    """Show what decisions give on the test rows and for the row in view, and let one be kept with the model."""
+def decide(chosen, prediction, allowed: np.ndarray | None = None) -> None:
+    """Show what decisions give on the test rows and for the row in view, and let one be kept with the model.
+
+    ``allowed`` is which labels may be predicted: the decision that is kept has them.
+    """
     if st.session_state.pop(TAKEN, False):
         st.rerun()  # the whole page, whose answer is by the decision in force
     st.header("Which labels are predicted?")
@@ -62,9 +78,12 @@ def decide(chosen, prediction) -> None:
     is_kept_cut = found.cuts.index == found.line(kept).name if (kept or "").startswith(CUT) else False
     cuts = found.cuts[(n_predicted >= FEWEST) | (n_predicted.max() < FEWEST) | is_kept_cut]
     with right:
-        name, least = _pick(found, cuts, kept)
+        name, least = _pick(found, cuts, kept and without_labels(kept))
         if name is not None:
-            _table(outcomes(found, name, kept, least, chosen))
+            _table(outcomes(found, name, kept and without_labels(kept), least, chosen))
+            name = among(name, allowed)
+            if allowed is not None and not allowed.all():
+                st.caption(PROMISE_OF_ALL if AMONG not in name else OF_ALL.format(f"{np.count_nonzero(allowed):,}"))
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)

@@ -36,7 +36,7 @@ def draw(ready) -> None:
         answer.show(prediction, label)
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: answer.bars(prediction, label),
-        "Decide": lambda: decide.decide(chosen, prediction),
+        "Decide": lambda: decide.decide(chosen, prediction, allowed),
         "Save the model": lambda: predictor.take(chosen, ready.name or None, question),
         "Open a model": predictor.open_model,
     }

@@ -8,7 +8,7 @@ import pytest
 
 from xmlcore import experiment, metrics
 from xmlcore.decisions.promises import p_values
-from xmlcore.experiment.kinds.decide import AS_IT_IS, MEASURES, is_decision
+from xmlcore.experiment.kinds.decide import AS_IT_IS, MEASURES, among, is_decision
 from xmlcore.metrics.sets import of_sets
 from xmlcore.models import read_packed
 from xmlcore.models.rules import decision_of
@@ -80,6 +80,21 @@ def test_a_name_that_is_no_decision_is_refused(found, key):
     assert not is_decision(None) and not is_decision(7) and is_decision("promise 0.8") and is_decision("cut 1e-05")
     with pytest.raises(ValueError, match="there is no decision 'other'"):
         experiment.keep(experiment.task("pack_model", {"run": key}, {"decision": "other"}))
+
+
+def test_a_decision_among_some_labels_predicts_no_others(found, key, easy):
+    few, most = np.isin(np.arange(easy.n_labels), [1, 3]), np.arange(easy.n_labels) != 0
+    names = [among(name, allowed) for name in ("micro F1", "cut 0.2") for allowed in (few, most)]
+    assert names[0] == "micro F1 among 1;3" and names[3] == "cut 0.2 among -0" and all(map(is_decision, names))
+    assert among(names[0], None) == "micro F1" and among("promise 0.8", few) == "promise 0.8"
+    assert not is_decision("promise 0.8 among 1") and not is_decision("micro F1 among x")
+    task = experiment.task("pack_model", {"run": key}, {"decision": names[0]})
+    experiment.keep(task)
+    packed = read_packed(task.file())
+    sets = packed.model.predict(easy.X_test)
+    assert {*sets.indices} == {1, 3} and packed.allowed().tolist() == few.tolist()
+    assert packed.card["decided"]["labels"] == sets.sum(axis=1).mean() and "2 allowed labels" in packed.describe()
+    assert 0 not in found.rule(names[1]).decided(packed.model, easy.X_test).indices
 
 
 def test_a_packed_model_predicts_by_its_decision(found, key, easy):

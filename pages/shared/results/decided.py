@@ -6,7 +6,7 @@ from pages.shared import cached, format
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
-from xmlcore.experiment.kinds.decide import PROMISE, deciding, is_decision
+from xmlcore.experiment.kinds.decide import AMONG, PROMISE, deciding, is_decision, without_labels
 from xmlcore.models.rules import CUT
 
 
@@ -54,7 +54,10 @@ def keep(run_key: str, name: str | None) -> None:
 
 def title(name: str) -> str:
     """Return the name of a decision in a table."""
-    for kind, title in {CUT: "threshold", PROMISE: "promised recall"}.items():
+    if AMONG in name:
+        ids = name.partition(AMONG)[2]
+        return f"{title(without_labels(name))}, {'without' if ids[0] == '-' else 'among'} {ids.count(';') + 1:,} labels"
+    for kind, noun in {CUT: "threshold", PROMISE: "promised recall"}.items():
         if name.startswith(kind):
-            return f"{title} {format.significant(100 * float(name.removeprefix(kind)))} %"
+            return f"{noun} {format.significant(100 * float(name.removeprefix(kind)))} %"
     return name

@@ -51,6 +51,7 @@ CHOICES = {
 MEASURES = tuple(CHOICES)
 PROMISE = "promise "  # begins the name of a decision that promises a recall, which follows
 RISK = 0.1  # of a promise
+AMONG = " among "  # in the name of a decision: ids of the only labels that may be predicted follow, or -3 for all but 3
 AS_IT_IS = "predict, as it is"
 HELD_OUT = "held-out "  # begins the names of columns about held-out rows
 FOUND = "recall of rows"  # the mean share of a row's true labels that are predicted: it is what is promised
@@ -62,7 +63,8 @@ FEWEST = 10  # training rows: with fewer, none can be held out
 DECISION = Parameter(
     "decision",
     "Decision",
-    "A measure of the task decide, a threshold (cut 0.25) or a promised recall (promise 0.8). Empty: as trained.",
+    "A measure of the task decide, a threshold (cut 0.25) or a promised recall (promise 0.8); the first two "
+    "also among ids of labels (cut 0.25 among 3;7). Empty: as trained.",
     "text",
     None,
     optional=True,
@@ -76,12 +78,31 @@ def can_decide(data: Dataset) -> bool:
 
 def is_decision(name) -> bool:
     """Return whether a value names a decision: a measure, a threshold or a promised recall."""
-    if not isinstance(name, str) or name in CHOICES:
-        return isinstance(name, str)
+    if not isinstance(name, str):
+        return False
+    name, among, ids = name.partition(AMONG)
+    if among and (name.startswith(PROMISE) or not all(id.removeprefix("-").isdecimal() for id in ids.split(";"))):
+        return False
+    if name in CHOICES:
+        return True
     beginning = next((start for start in (CUT, PROMISE) if name.startswith(start)), None)
     with contextlib.suppress(ValueError):
         return beginning is not None and 0 < float(name.removeprefix(beginning)) <= 1
     return False
+
+
+def without_labels(name: str) -> str:
+    """Return the name of a decision among all labels."""
+    return name.partition(AMONG)[0]
+
+
+def among(name: str, allowed: np.ndarray | None) -> str:
+    """Return the name of a decision that may predict some labels only, bool (L,); a promise is about all labels."""
+    name = without_labels(name)
+    if allowed is None or allowed.all() or name.startswith(PROMISE):
+        return name
+    few = 2 * allowed.sum() <= allowed.size
+    return name + AMONG + ";".join(f"{'' if few else '-'}{id}" for id in np.flatnonzero(allowed == few))
 
 
 @dataclass(frozen=True)
@@ -100,7 +121,14 @@ class Decisions:
     rules: dict[str, Any]  # values and arrays of the rule of each measure
 
     def rule(self, name: str) -> Rule:
-        """Return the rule of a measure, of a threshold such as "cut 0.25", or of a promised recall: "promise 0.8"."""
+        """Return the rule of a measure, of a threshold such as "cut 0.25", or of a promised recall: "promise 0.8".
+
+        "micro F1 among 3;7" may predict the labels 3 and 7 only, and "micro F1 among -3;-7" all but these.
+        """
+        if AMONG in name:
+            ids = name.partition(AMONG)[2].split(";")
+            may, not_ = [int(id) for id in ids if id[0] != "-"], [int(id[1:]) for id in ids if id[0] == "-"]
+            return self.rule(without_labels(name)).within(may or None, not_ or None)
         is_cut = is_decision(name) and name not in CHOICES
         line = self.line(name)
         values, arrays = self.rules[MEASURES[0] if is_cut else name]
@@ -117,7 +145,11 @@ class Decisions:
         return replace(found, offsets=np.full(found.offsets.shape, -np.nextafter(cut, 0.0)), about=about)
 
     def line(self, name: str | None) -> "pd.Series":
-        """Return measures of a decision on the test rows, at least :data:`SETS`; None: of ``predict``, as it is."""
+        """Return measures of a decision on the test rows, at least :data:`SETS`; None: of ``predict``, as it is.
+
+        They are those with all labels.
+        """
+        name = name and without_labels(name)
         if name is not None and not is_decision(name):
             raise ValueError(f"there is no decision {name!r:.60}: such are {', '.join(MEASURES)}, cut 0.5, promise 0.8")
         if name is None or name in CHOICES:

@@ -9,7 +9,7 @@ from xmlcore.datasets import in_use_or_saved
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import Task, load, register, task
 from xmlcore.experiment.engine.times import Work
-from xmlcore.experiment.kinds.decide import DECISION, MEASURES, SETS, deciding, measures_of_sets
+from xmlcore.experiment.kinds.decide import AMONG, DECISION, MEASURES, SETS, deciding, measures_of_sets, without_labels
 from xmlcore.experiment.kinds.train import FOLDER, Run, load_run_model
 from xmlcore.experiment.sharing.bundles import versions_of
 from xmlcore.models import ModelFormatError, PackedModel, read_packed
@@ -139,7 +139,8 @@ class PackModel(Task):
         if name is not None:
             line = load("decide", task("decide", {"run": run}).key).line(name)
             decided = dict(line[[*SETS]]) | ({name: line["decided"]} if name in MEASURES else {})
-            if name.startswith(CUT) and float(name.removeprefix(CUT)) != line["cut"]:  # the nearest one that is tried
+            of_another = name.startswith(CUT) and float(without_labels(name).removeprefix(CUT)) != line["cut"]
+            if of_another or AMONG in name:  # the line has the nearest threshold that is tried, and all labels
                 data = in_use_or_saved(packed.card["data"]["fingerprint"])
                 decided = measures_of_sets(data.Y_test, decided_scores(packed.model, data.X_test).astype(bool))
             packed = replace(packed, card=packed.card | {"decided": decided})

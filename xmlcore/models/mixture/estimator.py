@@ -168,9 +168,7 @@ class Mixture(MultiLabelModel):
         for model in ready:
             model._check_fitted()
             if model.n_features_in_ != X.shape[1] or not np.array_equal(model.label_counts_, counted(Y)):
-                raise ValueError(
-                    f"{model!r:.60} was fitted to other rows than those that are given"
-                )
+                raise ValueError(f"{model!r:.60} was fitted to other rows than those that are given")
         tried = self._tried(X, Y, seed)
         rows = np.random.default_rng([seed, 1]).permutation(X.shape[0])
         held, kept = (np.sort(part) for part in np.split(rows, [round(self.held_out * X.shape[0])]))
