@@ -105,7 +105,7 @@ class LabelTreeView(one_tree.TreeView):
         if above:
             text += f", {100 * line['rows'] / above:.1f}\u00a0% of the {above:,} of the node above"
         if self.quality is not None and line["measured"] > 0:
-            numbers = ", ".join(f"{name} {share(line[column])}" for column, name in OF_QUALITY.items())
+            numbers = ", ".join(f"{name} {format.percent(line[column])}" for column, name in OF_QUALITY.items())
             text += f". On {format.count(int(line['measured']), 'test row')}: {numbers}"
         return f"{text}."
 
@@ -244,7 +244,7 @@ def _about(view, line) -> str:
         first, labels = figures.short(view.data.label_name(line.label_1), 40), format.count(int(line.n_labels), "label")
         text += f"<br>{first} and others, {labels}; {format.count(int(line.n_children), 'child', 'children')}"
     if view.quality is not None:
-        text += f"<br>AUC {share(line.auc)}, base rate {share(line.base_rate)}"
+        text += f"<br>AUC {format.percent(line.auc)}, base rate {format.percent(line.base_rate)}"
     return text
 
 
@@ -257,10 +257,6 @@ def nodes(key: str, t: int) -> pd.DataFrame:
 @cached.shared()
 def counts(fingerprint: str):
     return counted(cached.dataset(fingerprint).Y_train)
-
-
-def share(value: float) -> str:
-    return format.percent(value) if value == value else "unknown"
 
 
 def worst_nodes(view) -> None:

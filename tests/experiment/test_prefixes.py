@@ -1,16 +1,11 @@
 """Parts of an ensemble are measured as if they had been trained so."""
 
-from importlib import import_module
-
-import numpy as np
 import pytest
 from making import stop, train
 
 from xmlcore import PLT, LdSM, evaluate, experiment, store
 from xmlcore.datasets import save_dataset
 from xmlcore.progress import Cancelled
-
-prefixes_module = import_module("xmlcore.experiment.kinds.measures")
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +30,6 @@ def test_points_reach_from_one_to_the_whole_model(forest):
     assert n_trees == [1, 2, 3, 5]
     assert max_nodes[0] == 1 and max_nodes[-1] == 20
     assert 2 not in max_nodes  # with two children per node, the same trees as 1
-
-
-@pytest.mark.parametrize("beta", [1.0, 0.5])
-def test_rows_of_the_same_leaves_share_exact_predictions(easy, beta):
-    model = LdSM(n_estimators=3, max_nodes=9, learning_rate=1.0, rerank_beta=beta).fit(easy.X_train, easy.Y_train)
-    for trees, most in ((3, 9), (2, 5), (1, 1)):
-        found = prefixes_module.predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
-        expected = model.predict_topk(easy.X_test, 5, n_trees=trees, max_nodes=most)
-        np.testing.assert_array_equal(found.labels, expected.labels)
-        np.testing.assert_array_equal(found.scores, expected.scores)
 
 
 def test_measures_of_parts_end_with_those_of_the_run(easy):

@@ -238,12 +238,11 @@ def test_bars_of_a_node_have_the_order_of_the_frame():
     assert figure.layout.meta == {"shown": 3, "total": 9}
 
 
-def test_unknown_shares_of_nodes_are_said_to_be_unknown():
-    figure = figures.node_bars(children(), "auc", axis="AUC", percent=True)
-    assert [text for trace in figure.data for text in trace.text] == ["90.0 %", "50.0 %", "unknown"]
-    assert list(figure.data[1].x) == [50, 0] and figure.layout.xaxis.title.text == "AUC, %"
-    assert figure.layout.xaxis.range[1] == pytest.approx(120)
-    alone = figures.node_bars(children().iloc[[2]], "auc", axis="AUC", percent=True)
+def test_unknown_numbers_of_nodes_are_said_to_be_unknown():
+    figure = figures.node_bars(children(), "auc", axis="AUC")
+    assert [text for trace in figure.data for text in trace.text] == ["0.9", "0.5", "unknown"]
+    assert list(figure.data[1].x) == [0.5, 0] and figure.layout.xaxis.range[1] == pytest.approx(1.08)
+    alone = figures.node_bars(children().iloc[[2]], "auc", axis="AUC")
     assert list(alone.data[0].text) == ["unknown"] and not alone.layout.showlegend
 
 

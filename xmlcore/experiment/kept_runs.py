@@ -222,14 +222,9 @@ def trained_with_noise(record: dict) -> bool:
     return isinstance(sigma, (int, float)) and sigma > 0
 
 
-def params_without_noise(record: dict) -> dict:
-    """Return the parameters of a run with the noise parameters set to their defaults, which means no noise."""
-    params = record["params"] | {parameter.name: parameter.default for parameter in NOISE}
-    return {name: value for name, value in params.items() if name != "noise_kind"}  # see ModelInfo.filled
-
-
 def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:
     """Return all pairs of a run trained without noise and its noisy counterpart, in the order of the records."""
+    no_noise = {parameter.name: parameter.default for parameter in NOISE if parameter.name != "noise_kind"}
     return [
         (plain, noisy)
         for plain in records
@@ -237,5 +232,5 @@ def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:
         for noisy in records
         if trained_with_noise(noisy)
         and noisy["model"] == plain["model"]
-        and params_without_noise(noisy) == plain["params"]
+        and {name: v for name, v in noisy["params"].items() if name != "noise_kind"} | no_noise == plain["params"]
     ]

@@ -289,7 +289,6 @@ def node_bars(
     group: str = "kind",
     *,
     axis: str,
-    percent: bool = False,
     title: str = "Children",
     total: int | None = None,
 ) -> Figure:
@@ -304,8 +303,6 @@ def node_bars(
         Column of texts, "inner" and "leaf" for nodes: the bars of each have a colour and an entry in the legend.
     axis : str
         Title of the axis of the numbers.
-    percent : bool
-        Whether the numbers are shares, which are drawn in percent.
     title : str
     total : int, optional
         Number of nodes, or features, of which the frame has some.
@@ -314,10 +311,9 @@ def node_bars(
     """
     need_columns(frame, ["name", value, group], "node_bars", total=total)
     figure, groups = Drawing(title, frame, total), frame[group].unique()
-    values = (100 if percent else 1) * frame[value].to_numpy(np.float64)
+    values = frame[value].to_numpy(np.float64)
     known = np.isfinite(values)
-    written = [f"{number:.1f} %" if percent else _number(number) for number in np.where(known, values, 0.0)]
-    texts = np.where(known, written, "unknown").astype(object)
+    texts = np.array([_number(number) if np.isfinite(number) else "unknown" for number in values], dtype=object)
     hovers = draw.hovers(frame, [f"{axis}: {text}" for text in texts])
     nodes = frame["node"] if "node" in frame.columns else frame.index
     for at, of_group in enumerate(groups):
@@ -327,8 +323,8 @@ def node_bars(
         look = {"textposition": "outside", "textfont": {"size": 12}, "cliponaxis": False, **ink.NOT_PALE}
         said["hovertemplate"] = "%{customdata[1]}<extra></extra>"
         figure.bars(np.where(known, values, 0.0), mine, name, color, "", hovers, **said, **look)
-    reached = min([0.0, *values[known]]), 100.0 if percent else max([0.0, *values[known]])
-    x = {"title_text": axis + (", %" if percent else ""), **draw.ZERO, **_with_room(reached, None)}
+    x = {"title_text": axis, **draw.ZERO}
+    x |= _with_room((min([0.0, *values[known]]), max([0.0, *values[known]])), None)
     figure.bar_axes([*map(short, frame["name"])], x, showlegend=len(groups) > 1)
     return figure.checked()
 

@@ -26,7 +26,6 @@ STALE_SECONDS = 7 * 24 * 3600  # a queue on another machine that was not heard o
 QUEUE_FILE = "queue.json"
 HEARD_OF = 3600.0  # seconds between two signs of life of a queue, for programs on other machines
 ACTIVE = ("queued", "running")
-YEAR_3000 = 32_503_680_000.0  # a record with a later time, in seconds, is damaged
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Records:
 
     def __init__(self, parent):
         self.parent = parent
-        self._read = {}  # by id: when the record was written, and the record; None for one that is damaged
+        self._read = {}  # by id: when the record was written, and the record; None for one that was removed meanwhile
 
     def write(self, job, state: str | None = None) -> None:
         """Write the record of a job; nothing for a job without a task. A disk that is full is no error."""
@@ -92,15 +91,13 @@ class Records:
             database().remove(TABLE, job_id)
 
     def all(self) -> list[dict]:
-        """Return all records, the newest first; damaged ones are left out."""
+        """Return all records, the newest first."""
         read = {}
         with contextlib.suppress(OSError):
             for key, written in database().written(TABLE).items():
                 known = self._read.get(key)
-                if known is None or known[0] != written:
-                    record = database().get(TABLE, key)
-                    known = written, record if _is_record(record, key) else None
-                read[key] = known
+                is_new = known is None or known[0] != written
+                read[key] = (written, database().get(TABLE, key)) if is_new else known
         self._read = read
         records = (record for _, record in read.values() if record is not None)
         return sorted(records, key=lambda record: -record["queued"])
@@ -129,18 +126,6 @@ class Records:
 def hashed(owner: str) -> str:
     """Return a hash of an owner: his token opens his workspace, so it is not written to disk."""
     return hashlib.blake2b(owner.encode(), digest_size=12, person=b"xmlcore-jobs").hexdigest()
-
-
-def _is_record(record, key) -> bool:
-    number, unknown = (int, float), (int, float, type(None))
-    fields = ("id", str), ("state", str), ("task", dict), ("owners", dict), ("queued", number), ("log", list)
-    fields += ("started", unknown), ("ended", unknown), ("fraction", unknown)
-    return (
-        isinstance(record, dict)
-        and record.get("id") == key
-        and all(isinstance(record.get(name), kind) for name, kind in fields)
-        and all(0 <= (record.get(name) or 0) < YEAR_3000 for name in ("queued", "started", "ended"))
-    )
 
 
 def _interrupted(record, folder) -> dict:

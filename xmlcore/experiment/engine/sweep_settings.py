@@ -73,18 +73,11 @@ def values_of(values) -> list:
     return sorted({float(f"{point:.4g}") for point in points} | {values["low"], values["high"]})[: values["steps"] + 2]
 
 
-def n_combinations(grid: dict) -> int | None:
-    """Return how many different settings a grid has; None if a range makes them countless."""
-    if any(isinstance(values, dict) for values in grid.values()):
-        return None
-    return math.prod(len(values) for values in grid.values())
-
-
 def settings_of(grid: dict, method: str, budget: int | None, seed: int) -> list[dict]:
     """Return the settings to try, in the order in which they are tried; of equally good ones the first is chosen."""
     lists = {name: values_of(values) for name, values in grid.items()}
-    n_grid, n_all = math.prod(map(len, lists.values())), n_combinations(grid)
-    draws = method != "grid" and budget is not None and (n_all is None or budget < n_all)
+    n_grid, is_countless = math.prod(map(len, lists.values())), any(isinstance(one, dict) for one in grid.values())
+    draws = method != "grid" and budget is not None and (is_countless or budget < n_grid)
     wanted = budget if draws else n_grid
     if wanted > MOST_SETTINGS:
         raise ValueError(

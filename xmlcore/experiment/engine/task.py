@@ -391,7 +391,9 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
 
 
 def _run_and_keep(task, progress, again, more_facts) -> None:
-    ready_to_keep(task.inputs)
+    store.check_room()
+    for name, key in task.inputs.items():
+        store.used(DATASETS if name == "dataset" else KINDS[MADE_BY[name]].folder, key, now=True)
     files: Files = {}
     start = time.perf_counter()
     value = task.run(progress, files)
@@ -405,13 +407,6 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
         for name, write in files.items():
             write(path / name)
     task.after_keeping()
-
-
-def ready_to_keep(inputs: dict) -> None:
-    """Raise CannotKeepError if a result could not be kept, and record that its inputs are used now."""
-    store.check_room()
-    for name, key in inputs.items():
-        store.used(DATASETS if name == "dataset" else KINDS[MADE_BY[name]].folder, key, now=True)
 
 
 def as_plain(result) -> dict:

@@ -128,7 +128,8 @@ def prefix_measures(
         size = f"{trees:,} tree{'' if trees == 1 else 's'}" if axis == "n_trees" else f"{most:,} nodes"
         parts = {"phase": "Predicting with parts of the model", "detail": size}
         report = part_of(progress, i / len(points), (i + 1) / len(points), **parts)
-        ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
+        parts_alone = {"n_trees": trees, "max_nodes": most}
+        ranking = model.predict_topk(dataset.X_test, max(k, LEAST_RANKED), progress=report, **parts_alone)
         nodes = 1 + arity * ((most - 1) // arity)
         depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
         measured = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
@@ -138,25 +139,6 @@ def prefix_measures(
             for at in range(k)
         ]
     return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
-
-
-def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
-    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves."""
-    if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
-        return model.predict_topk(X, k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
-    leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
-    sizes = np.diff(leaves.ptr)
-    widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
-    row = np.repeat(np.tile(np.arange(leaves.n_rows), leaves.n_trees), sizes)
-    nodes = leaves.nodes[np.argsort(row, kind="stable")]
-    ptr = np.concatenate([[0], np.cumsum(widths.sum(axis=1))])
-    seen, first, place = {}, [], np.empty(X.shape[0], np.int64)
-    for i in range(X.shape[0]):
-        place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
-        if place[i] == len(first):
-            first.append(i)
-    once = model.predict_topk(X[np.array(first)], k, progress=progress, n_trees=n_trees, max_nodes=max_nodes)
-    return Ranking(once.labels[place], once.scores[place])
 
 
 @register

@@ -36,7 +36,6 @@ ROWS = 512  # rows that are predicted together
 class Reduced:
     """Results of a model trained on selected features, and of the same model trained on all features."""
 
-    selection_key: str
     model: str
     params: dict
     per_label: bool  # whether the classifier of each label was trained on that label's features only
@@ -221,7 +220,6 @@ class TrainReduced(Task):
         ]
         both, columns = {"all": whole.measures, "selected": measures}, ["features", "measure", "k", "value"]
         made = Reduced(
-            selection_key=self.inputs["selection"],
             n_used=int(used.size),
             n_features=dataset.n_features,
             run_key=run_key,
