@@ -31,7 +31,6 @@ LOCAL = {
     "xmlcore/archives.py": lambda module: [
         {"use": use, "self": SimpleNamespace(_use=use)} for use in (packed.USE, bundles.USE)
     ],
-    "xmlcore/datasets/readers/arff.py": lambda module: [{"letters": "\\'\"%"}],
     "xmlcore/datasets/texts/records.py": lambda module: [{"prefix": "__label__"}],
     "xmlcore/datasets/registry/api_docs.py": lambda module: [{"dots": dots, "last": "read_csv"} for dots in "+*"],
     "xmlcore/datasets/texts/words.py": lambda module: [{"pattern": module.WORD}],

@@ -121,11 +121,11 @@ def test_arrays_grow_where_the_beginning_is_no_sample(small_blocks, tmp_path):
 
 
 def test_very_many_empty_rows_of_arff_need_memory_to_be_given(monkeypatch):
-    from xmlcore.datasets.readers import arff
+    from xmlcore.datasets.readers import arff_rows
 
-    monkeypatch.setattr(arff, "MANY_ROWS", 1000)
+    monkeypatch.setattr(arff_rows, "MANY_ROWS", 1000)
     content = b"@relation 'a: -C 1'\n@attribute y {0,1}\n@attribute f real\n@data\n{0 1, 1 2}\n" + b"{ }\n" * 2000
-    with pytest.raises(DatasetFormatError, match=r"2,00\d rows, but at most .* are not empty.*max_bytes.*48\d\d\d"):
+    with pytest.raises(DatasetFormatError, match=r"its first 2,001 rows, only 1 are not empty.*24 bytes.*max_bytes"):
         read_matrix(content)
     assert read_matrix(content, max_bytes=50_000)[0].shape == (2001, 1)
     assert read_matrix(content.replace(b"{ }", b"{1 1}"))[0].nnz == 2001

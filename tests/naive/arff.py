@@ -1,4 +1,4 @@
-"""The rows of an ARFF file: twin of arff.py."""
+"""The rows of an ARFF file, read by other rules than those of arff_rows."""
 
 import re
 
@@ -128,13 +128,8 @@ class Row:
             raise Wrong("after row", self.at)
 
 
-def count_entries(text):
-    """Return the numbers of lines, of opening braces, and of commas and blanks."""
-    return text.count(b"\n") + 1, text.count(b"{"), sum(text.count(byte) for byte in (b",", b" ", b"\t", b"\r"))
-
-
 def parse_rows(text, first_line, attributes, defaults):
-    """Parse rows of bytes, as ``_kernels.arff.parse_rows`` does.
+    """Parse rows of bytes.
 
     ``attributes`` is a list of (kind, is_label, column), where kind is "numeric", "left out" or a dict that has the
     offset of the column for each value, or -1; ``defaults`` has the column of each attribute whose first value is not

@@ -6,13 +6,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-import scipy.sparse as sp
 
-from xmlcore._kernels import arff as kernels
 from xmlcore.datasets.readers.arff_header import (
     NOMINAL,
     NUMERIC,
@@ -23,11 +20,11 @@ from xmlcore.datasets.readers.arff_header import (
     shown,
     unescape,
 )
-from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, LargeText, NotInBlocks, TextReader
+from xmlcore.datasets.readers.arff_rows import Columns, RowReader, some
+from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.readers.names import xml_label_names
-from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
-from xmlcore.datasets.readers.sources import MEMORY_BOUND, NamedSource, is_source
-from xmlcore.datasets.readers.xmlc import NUMBER
+from xmlcore.datasets.readers.rows import ReadOptions, Rows
+from xmlcore.datasets.readers.sources import NamedSource, is_source
 
 __all__ = ["looks_like", "parse"]
 
@@ -38,7 +35,6 @@ _MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
 _PAIRS = {("1", "0"), ("1", "-1"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n")}
 _YES = {pair[0] for pair in _PAIRS}
 _BINARY_RULE = "A label is numeric with the values 0 and 1, or has two values such as {0,1}, {false,true} or {no,yes}."
-_MISSING_RULE = "A missing value is written as ?."
 
 
 def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOptions) -> Rows:
@@ -54,17 +50,15 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     rule = f"{_BINARY_RULE} {doubt}".rstrip()
     _check_kinds(header, chosen, options.leave_out, source, rule, doubted)
     columns = _columns(header, chosen)
-    if columns.n_features == 0:
+    if not columns.width.any():
         remedy = "Name only some of them as labels."
         raise source.error("all of its attributes are labels", remedy, argument="labels")
-    reader, status = run(text, header, columns, source)
-    if status != kernels.OK:
-        raise _error(reader, status, source, rule, doubted)
-    X, Y = matrices(reader)
+    reader = RowReader(header, columns, source, rule, doubted)
+    X, Y = reader.read(text)
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
         source.warn("its names are not UTF-8, and were read as Windows-1252 (Western European)")
-    _warn(reader.out, source)
+    _warn(reader.remarks, source)
     if doubt:
         read_as = f"the {_end(len(chosen), chosen[0] > 0)} {'is' if len(chosen) == 1 else 'are'} read as labels"
         source.warn(f"{read_as}. {doubt}", **doubted)
@@ -72,7 +66,7 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     notes = []
     if (several := np.flatnonzero(columns.width > 1)).size:
         became = f"{_counted(several.size, 'nominal attribute')} became {int(columns.width[several].sum()):,} features"
-        notes.append(f"{became}, one for each value: {_some([header.names[a] for a in several])}.")
+        notes.append(f"{became}, one for each value: {some([header.names[a] for a in several])}.")
     return Rows(source, "arff", X, Y, header.data_line, **names, notes=tuple(notes))
 
 
@@ -142,10 +136,10 @@ def _attributes_named(header, names, source) -> list[int]:
     missing = [name for name, i in zip(names, found) if i is None]
     if missing:
         near = difflib.get_close_matches(missing[0][:_LONGEST_COMPARED], header.names[:5000], _SOME, cutoff=0.5)
-        remedy = f"Attributes with a name like {shown(missing[0])}: {_some(near)}. " if near else ""
+        remedy = f"Attributes with a name like {shown(missing[0])}: {some(near)}. " if near else ""
         remedy += "Do the labels belong to this file? Each label is the name of an attribute."
         lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {'is' if len(missing) == 1 else 'are'}"
-        raise source.error(f"{lacking} not among its attributes: {_some(missing)}", remedy)
+        raise source.error(f"{lacking} not among its attributes: {some(missing)}", remedy)
     if len(set(found)) < len(found):
         most = Counter(found).most_common(1)[0][0]
         twice = names[len(found) - 1 - found[::-1].index(most)]
@@ -184,7 +178,7 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
     type_of = header.type_of
     for a in [a for a in sorted(chosen) if not binary[type_of[a]]][:1]:
         type = header.type(a)
-        has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
+        has = f"the values {some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"
         raise source.error(found, rule, int(header.lines[a]), **doubted)
     others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
@@ -196,20 +190,8 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
             found = f"the attribute {shown(header.names[a])} has the type {kind}"
             raise source.error(found, remedy, int(header.lines[a]), **argument)
     if others.size:
-        names = _some([header.names[a] for a in others])
+        names = some([header.names[a] for a in others])
         source.warn(f"{_counted(others.size, 'attribute')} of type string or date left out: {names}")
-
-
-@dataclass
-class _Columns:
-    """The columns of X and Y that the attributes have."""
-
-    attributes: tuple  # xmlcore._kernels.arff.Attributes
-    n_features: int
-    n_labels: int
-    codes: list  # see :func:`_code`, for each type
-    is_label: np.ndarray  # for each attribute
-    width: np.ndarray  # columns of X that each has
 
 
 def _code(type: Type) -> tuple:
@@ -220,65 +202,24 @@ def _code(type: Type) -> tuple:
     return (-1, 0) if len(values) == 2 else tuple(range(len(values)))
 
 
-def _columns(header, chosen) -> _Columns:
-    types = header.types
+def _columns(header, chosen) -> Columns:
+    types, type_of = header.types, header.type_of
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
-    kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
-    type_of = header.type_of
-    kind = np.array([kinds.get(type.kind, kernels.LEFT_OUT) for type in types], np.int8)[type_of]
-    width = [max(1, 1 + max(code, default=0)) if type.kind in kinds else 0 for type, code in zip(types, codes)]
+    width = [1 + max((0, *code)) if type.kind in (NUMERIC, NOMINAL) else 0 for type, code in zip(types, codes)]
     width = np.array(width, np.int64)[type_of]
     is_label = np.zeros(type_of.size, bool)
     is_label[chosen] = True
-    kind[is_label] += kernels.LABEL
     width[is_label] = 0
-    column = np.cumsum(width) - width
-    column[chosen] = np.arange(len(chosen))
-    first, stop, ends, letters, offsets, ones, zeros = [], [], [0], [], [], [], []
-    for type, code in zip(types, codes):
-        first.append(len(offsets))
-        spellings = _spellings(type, header.encoding)
-        for spelling, value in sorted(spellings.items()):
-            letters.append(spelling)
-            ends.append(ends[-1] + len(spelling))
-            offsets.append(code[value])
-        stop.append(len(offsets))
-        is_number = type.kind == NUMERIC
-        ones.append(0 if is_number else code[spellings[b"1"]] if b"1" in spellings else -1)
-        zeros.append(is_number or (b"0" in spellings and code[spellings[b"0"]] < 0))
-    default = np.array([code[0] if code else -1 for code in codes])[type_of]  # sparse rows leave out the first value
-    defaults = np.flatnonzero(default >= 0)
-    attributes = kernels.Attributes(
-        kind=kind,
-        column=column.astype(np.int32),
-        first=np.array(first, np.int64)[type_of],
-        stop=np.array(stop, np.int64)[type_of],
-        ends=np.array(ends, np.int64),
-        letters=np.frombuffer(bytearray(b"".join(letters) or b"\0"), np.uint8),
-        offset=np.array(offsets or [0], np.int32),
-        one=np.array(ones, np.int32)[type_of],
-        zero=np.array(zeros, bool)[type_of],
-        default=defaults.astype(np.int32),
-        default_column=(column[defaults] + default[defaults]).astype(np.int32),
-    )
-    return _Columns(attributes, int(width.sum()), len(chosen), codes, is_label, width)
+    first = np.cumsum(width) - width
+    first[chosen] = np.arange(len(chosen))
+    is_number = np.array([type.kind == NUMERIC for type in types])[type_of]
+    values = [_values(type, code) if code else None for type, code in zip(types, codes)]
+    return Columns(first, width, is_label, is_number, values, codes)
 
 
-def _spellings(type: Type, encoding) -> dict[bytes, int]:
-    """Return the number of each value by all ways to write it between quotation marks, in bytes."""
-    # Rows are compared with these, so that they need not be unescaped: ``it's`` may be written ``it\'s``, ``don't \
-    # do`` as ``don\'t \\ do``. A way that fits two values means the one that the header writes so.
-    found = {}
-    ways = [type.spellings, type.values]
-    if any(letter in value for value in type.values for letter in "\\'\"%\n\t\r"):
-        for letters in ("\\'\"%", "\\'", '\\"', "\\"):
-            ways.append([re.sub(f"([{re.escape(letters)}])", r"\\\1", value) for value in type.values])
-        blanks = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r"})
-        ways = [[value.translate(blanks) for value in way] for way in ways]
-    for way in ways:
-        for number, value in enumerate(way):
-            found.setdefault(value.encode(encoding, "replace"), number)
-    return found
+def _values(type: Type, code) -> dict[str, float]:
+    """Return the column of each value by the way that it is written; one that fits two is as the header has it."""
+    return dict(zip(type.values, map(float, code))) | dict(zip(type.spellings, map(float, code)))
 
 
 def _feature_names(header, columns) -> list[str]:
@@ -298,184 +239,8 @@ def _counted(number, noun) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _some(names) -> str:
-    more = len(names) - _SOME
-    return ", ".join(shown(name) for name in names[:_SOME]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _warn(out, source):
-    for count, first, noun, done in (
-        (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE, "missing value", "read as 0"),
-        (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE, "missing label", "read as not given"),
-        (kernels.WEIGHTED_ROWS, kernels.WEIGHT_LINE, "row weight", "not used"),
-    ):
-        if out[count]:
-            are = "is" if out[count] == 1 else "are"
-            source.warn(f"{_counted(int(out[count]), noun)} (first in line {out[first]:,}) {are} {done}")
-
-
-_ROW, _SPARSE = "A row has a value of each attribute", "A sparse row is {{number value, number value}}"
-_SPARSE += "; the numbers of attributes ascend from 0."
-_ERRORS = {  # by the status of the compiled parser: what was found, and what to do
-    kernels.BAD_LABEL: ("{token} as the value of the label {name}", "{rule}"),
-    kernels.NO_VALUE: ("no value of the attribute {name}", "{pair}" + _MISSING_RULE),
-    kernels.TOO_FEW: ("the row ends after {values}, but there are {attributes}", f"{_ROW}. {_MISSING_RULE}"),
-    kernels.TOO_MANY: (
-        "{token} after the {needed} of the row, one of each attribute",
-        f"{_ROW}; a value with blanks or commas stands in quotation marks.",
-    ),
-    kernels.AFTER_ROW: (
-        "{rest} after the end of the row", "A row may be followed by its weight in braces, such as {{2}}."
-    ),
-    kernels.BAD_WEIGHT: (
-        "a weight that is not a number", "The weight of a row is a number in braces, such as {{2}}."
-    ),
-    kernels.INDEX_RANGE: (
-        "attribute number {bare}, but there are {attributes}, numbered from 0",
-        "Correct the number, or declare the attribute.",
-    ),
-    kernels.INDEX_ORDER: ("attribute number {number} {order}", _SPARSE),
-    kernels.NOT_CLOSED: ("a brace is not closed", f"{_SPARSE} A weight after it has braces of its own."),
-    kernels.BAD_INDEX: ("{token} where the number of an attribute belongs", _SPARSE),
-}  # fmt: skip
-
-
-def _error(reader, status, source, rule, doubted):
-    """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
-    text, out, header = reader.text, reader.out, reader.header
-    at, start = int(out[kernels.POSITION]), int(out[kernels.LINE_START])
-    line_text = text[at : at + 400].tobytes().split(b"\n")[0]
-    a, n, previous = int(out[kernels.ATTRIBUTE]), len(header.names), int(out[kernels.PREVIOUS])
-    name = shown(header.names[a]) if a < n else ""
-    token = re.match(rb"[^ \t\r\n,}]*", line_text).group().decode(header.encoding, "replace")
-    sparse = text[start : start + 400].tobytes().lstrip(b" \t\r").startswith(b"{")
-    if status == kernels.BAD_NUMBER:
-        found, remedy = _bad_number(token, line_text, name)
-    elif status == kernels.BAD_NOMINAL:
-        found, remedy = _bad_nominal(header, a, token, line_text)
-    elif status == kernels.BAD_TOKEN:
-        found, remedy = _bad_token(token, line_text, name, sparse)
-    else:
-        pair = "In a sparse row, the number of an attribute is followed by a blank and the value. "
-        facts = {"name": name, "token": shown(token), "bare": shown(token)[1:-1], "number": a, "rule": rule}
-        facts |= {"values": _counted(a, "value"), "needed": _counted(n, "value"), "pair": pair * sparse}
-        facts |= {"attributes": _counted(n, "attribute")}
-        facts |= {"order": "twice in a row" if a == previous else f"after number {previous}"}
-        facts |= {"rest": shown(line_text.decode(header.encoding, "replace").strip())}
-        found, remedy = (sentence.format(**facts) for sentence in _ERRORS[status])
-    argument = doubted if status == kernels.BAD_LABEL else {}
-    return source.error(found, remedy, int(out[kernels.LINE]), at - start + 1, **argument)
-
-
-def _bad_number(token, line_text, name):
-    quoted = _quoted(line_text)
-    token = token if quoted is None else quoted.decode("utf-8", "replace")
-    if NUMBER.fullmatch(token.encode()):
-        return f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)", "Scale it."
-    rule = "Values are separated by commas. " if ";" in token else ""
-    rule += f"Values are finite numbers with a point, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
-    return f"{shown(token)} where the attribute {name} needs a number", rule
-
-
-def _quoted(line_text):
-    """Return the bytes between the quotation marks at the beginning of a line; None if they are not there."""
-    match = re.match(rb"(['\"])((?:(?!\1)[^\\]|\\.)*)\1", line_text)
-    return match.group(2) if match else None
-
-
-def _bad_nominal(header, a, token, line_text):
-    quoted = _quoted(line_text)
-    value = token if quoted is None else unescape(quoted.decode(header.encoding, "replace"))
-    remedy = f"Its values, in line {header.lines[a]:,}, are {_some(header.type(a).values)}."
-    return f"{shown(value)} is not a value of the attribute {shown(header.names[a])}", remedy
-
-
-def _bad_token(token, line_text, name, sparse):
-    if line_text[:1] in (b"'", b'"'):
-        if _quoted(line_text) is not None:
-            found = f"something right behind the quoted value of the attribute {name}"
-        else:
-            found = f"the value of the attribute {name} begins with a quotation mark that is not closed"
-        return found, "A quotation mark within quotation marks is written with a backslash before it."
-    if sparse:
-        found = f"{shown(token)} after the value of the attribute {name}"
-        return found, "Pairs in a sparse row are separated by commas."
-    return f"{shown(token)} where a value of the attribute {name} belongs", _MISSING_RULE
-
-
-def warm_up() -> None:
-    text = np.frombuffer(b"@relation 'a: -C 1'\n@attribute a {0,1}\n@attribute b real\n@data\n1,2\n{1 3}\n", np.uint8)
-    parse(text, NamedSource(b"", "warm-up"), ReadOptions())
-
-
-_PER_ROW = 24  # bytes that a row takes while it is read, even if it has nothing
-
-
-def run(text, header, columns, source):
-    """Run the compiled parser over a text; return the reader that ran, and the status of the parser."""
-    reader = ArffReader(text, header, columns, source)
-    try:
-        return reader, reader.run()
-    except NotInBlocks:
-        return run(text.whole(), header, columns, source)
-
-
-class ArffReader(TextReader):
-    """A run of the parser, which knows how many values rows can have at most."""
-
-    kernels = kernels
-    remarks = (
-        (kernels.MISSING_FEATURES, kernels.MISSING_FEATURE_LINE),
-        (kernels.MISSING_LABELS, kernels.MISSING_LABEL_LINE),
-        (kernels.WEIGHTED_ROWS, kernels.WEIGHT_LINE),
-    )
-
-    def __init__(self, text, header, columns, source):
-        super().__init__(text, header.start, header.data_line + 1)
-        self.header, self.columns, self.source = header, columns, source
-        kind, default = columns.attributes.kind, columns.attributes.default
-        self._n_features = int(np.count_nonzero(kind < kernels.LABEL))
-        self._n_label_defaults = int(np.count_nonzero(kind[default] >= kernels.LABEL))
-        self._n_defaults = default.size - self._n_label_defaults
-        self._max_bytes = MEMORY_BOUND if source.bound is None else source.bound
-        self._n_rows = self._n_sparse = self._n_filled = 0
-
-    def places(self, start, line, n_before):
-        return start, line, self.columns.attributes
-
-    def most_of(self, text):
-        """Return how many rows and values of X and Y a text has at most; raise an error if all so far are too many."""
-        n_rows, n_sparse, separators = kernels.count_entries(text)
-        n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
-        self._n_rows, self._n_sparse = self._n_rows + n_rows, self._n_sparse + n_sparse
-        if self._n_sparse * (8 * self._n_defaults + 4 * self._n_label_defaults) > self._max_bytes:
-            values = self._n_sparse * (self._n_defaults + self._n_label_defaults)
-            found = f"its {self._n_sparse:,} sparse rows leave out up to {values:,} values that are not 0"
-            remedy = "Declare 0 as the first value of nominal attributes, which those are, or allow more bytes."
-            raise self.source.error(found, remedy, argument="max_bytes")
-        self._check_not_empty(text, n_rows)
-        n_x = min(entries + n_sparse * self._n_defaults, n_rows * self._n_features)
-        return n_rows, n_x, min(entries + n_sparse * self._n_label_defaults, n_rows * self.columns.n_labels)
-
-    def _check_not_empty(self, text, n_rows):
-        """Raise DatasetFormatError if nearly all of very many rows are empty: few packed bytes can be 10^8 rows."""
-        short = text.size <= SHORT * n_rows
-        self._n_filled += int(np.count_nonzero((text > ord(" ")) & (text < ord("{")))) if short else n_rows
-        allowed = MANY_ROWS if self.source.bound is None else self._max_bytes // _PER_ROW
-        if self._n_rows > allowed and self._n_filled < self._n_rows / 100:
-            found = f"it has {self._n_rows:,} rows, but at most {self._n_filled:,} of them are not empty"
-            remedy = "Leave the empty rows out. If they are right, allow the memory that they take."
-            raise self.source.error(found, remedy, argument="max_bytes", value=_PER_ROW * self._n_rows)
-
-
-def matrices(reader):
-    """Return X and Y of a reader that has run; they take the place of the arrays that were parsed into."""
-    arrays, columns = reader.arrays, reader.columns
-    X = canonical_csr(arrays.x_indptr, arrays.x_indices, arrays.x_data, columns.n_features)
-    indices, ones = arrays.y_indices, np.ones(arrays.y_indices.size, bool)
-    labels = columns.attributes.column[columns.is_label]
-    if np.any(np.diff(labels) < 0):  # the labels' order is not that of the file
-        Y = sp.csr_array((ones, indices, arrays.y_indptr), shape=(X.shape[0], columns.n_labels))
-        Y.sort_indices()
-        indices = Y.indices
-    return X, canonical_csr(arrays.y_indptr, indices, ones, columns.n_labels)
+def _warn(remarks, source):
+    kinds = (("missing value", "read as 0"), ("missing label", "read as not given"), ("row weight", "not used"))
+    for (count, line), (noun, done) in zip(remarks, kinds):
+        if count:
+            source.warn(f"{_counted(count, noun)} (first in line {line}) {'is' if count == 1 else 'are'} {done}")

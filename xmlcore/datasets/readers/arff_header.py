@@ -17,15 +17,15 @@ _NOT_NUMBERS = ("string", "date", "relational")
 _BLANKS = " \t\r"
 _SHOWN = 40  # largest number of characters of a piece of the file that a message shows
 _HEAD_BOUND = 64 << 20  # bytes of a file without @data that are searched for what is wrong
-_QUOTED = r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\""""
+QUOTED = r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\""""
 _DATA = re.compile(rb"@[Dd][Aa][Tt][Aa](?![^ \t\r\n%])[ \t\r]*+")
 _RELATION = re.compile(
-    rf"[ \t]*+@relation(?![^ \t\r])[ \t\r]*+(?:(?:{_QUOTED})[ \t\r]*+(?:%.*+)?+$|(.*+))", re.IGNORECASE
+    rf"[ \t]*+@relation(?![^ \t\r])[ \t\r]*+(?:(?:{QUOTED})[ \t\r]*+(?:%.*+)?+$|(.*+))", re.IGNORECASE
 )
 _ATTRIBUTE = re.compile(
-    rf"[ \t\r]*+@attribute[ \t\r]++(?:{_QUOTED}|([^ \t\r'\"{{}},%][^ \t\r{{]*+))[ \t\r]*+", re.IGNORECASE | re.ASCII
+    rf"[ \t\r]*+@attribute[ \t\r]++(?:{QUOTED}|([^ \t\r'\"{{}},%][^ \t\r{{]*+))[ \t\r]*+", re.IGNORECASE | re.ASCII
 )
-_VALUE = re.compile(rf"[ \t\r,]*+(?:{_QUOTED}|([^ \t\r,{{}}'\"%][^ \t\r,{{}}]*+))")
+_VALUE = re.compile(rf"[ \t\r,]*+(?:{QUOTED}|([^ \t\r,{{}}'\"%][^ \t\r,{{}}]*+))")
 _CLOSE = re.compile(r"[ \t\r,]*+\}")
 _REST = re.compile(r"[ \t\r]*+(?:\[[^\]]*+\][ \t\r]*+)?+(?:\{[^}]*+\}[ \t\r]*+)?+(?:%.*+)?+", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-3]?[0-7]{1,2}|.)", re.DOTALL)

@@ -11,8 +11,7 @@ from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import part_of, silent
 
 BLOCK = 4 << 20  # bytes of a block, or more where a line is longer; files up to this size are read at once
-HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
-MANY_ROWS, SHORT = 1_000_000, 16  # so many rows with so few bytes each on average may be empty
+MANY_ROWS = 1_000_000  # so many rows may be empty: few packed bytes can hold them
 
 
 class NotInBlocks(Exception):
@@ -118,92 +117,13 @@ class Growing:
 
     def finished(self):
         """Return the arrays, cut in place to what is written; do not use those of :meth:`room` any more."""
-        return _cut(self._arrays, self.rows, self.n_x, self.n_y)
+        return cut(self._arrays, self.rows, self.n_x, self.n_y)
 
     def _ends(self):
         return self.rows, self.n_x, self.n_x, self.rows, self.n_y
 
 
-def _cut(arrays, rows, n_x, n_y) -> RowArrays:
+def cut(arrays, rows, n_x, n_y) -> RowArrays:
     for array, size in zip(arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
         array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
     return arrays
-
-
-def _counts(kernels, out) -> tuple[int, ...]:
-    return tuple(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
-
-
-def _with_hard_numbers(kernels, out, text, *places):
-    """Parse a text, again if it has numbers that are hard to round and left to Python; return the parser's status."""
-    spans = np.empty((HARD_CAPACITY, 2), np.int64)
-    resolved = np.empty(0, np.float32)
-    while True:
-        status = kernels.parse_rows(text, *places, spans, resolved, out)
-        found = int(out[kernels.N_HARD])
-        if found <= resolved.size:
-            return status
-        if found > len(spans):
-            spans = np.empty((found, 2), np.int64)
-            continue
-        with np.errstate(over="ignore"):
-            resolved = np.array([float(text[a:b].tobytes()) for a, b in spans[:found]]).astype(np.float32)
-
-
-class TextReader:
-    """A run of the compiled parser of a format over a text, with arrays that hold all its values."""
-
-    kernels, allowed = None, ()  # module of the parser, and what it may return of a block beside OK
-    least, most, remarks = (), (), ()  # places in ``out`` of extremes, and of a count and the first line that it counts
-
-    def __init__(self, text: np.ndarray | LargeText, start: int, first_line: int):
-        self.text, self.start, self.first_line = text, start, first_line
-        self.arrays, self.out = None, np.zeros(self.kernels.OUT_SIZE, np.int64)
-
-    def most_of(self, text):
-        """Return how many rows, and values of X and Y, a text has at most."""
-        raise NotImplementedError
-
-    def places(self, start, line, n_before) -> tuple:
-        """Return the parser's arguments for a text, or for a block after some rows."""
-        raise NotImplementedError
-
-    def run(self) -> int:
-        """Return the status of the parser; raise NotInBlocks if a large text has an error."""
-        if isinstance(self.text, LargeText):
-            return self._run_in_blocks()
-        if self.arrays is None:
-            self.arrays = RowArrays.empty(*self.most_of(self.text[self.start :]))
-        places = self.places(self.start, self.first_line, 0)
-        status = _with_hard_numbers(self.kernels, self.out, self.text, *places, self.arrays)
-        if status == self.kernels.OK:
-            _cut(self.arrays, *_counts(self.kernels, self.out))
-        return status
-
-    def _run_in_blocks(self):
-        kernels, grown, start, line, total = self.kernels, Growing(), self.start, self.first_line, None
-        for block, share in self.text.blocks():
-            arrays, out = grown.room(*self.most_of(block[start:]), share), np.zeros_like(self.out)
-            status = _with_hard_numbers(kernels, out, block, *self.places(start, line, grown.rows), arrays)
-            if status not in (kernels.OK, *self.allowed):
-                raise NotInBlocks
-            grown.add(*_counts(kernels, out))
-            self.check(grown.rows)
-            total = out if total is None else self._together(total, out)
-            start, line = 0, int(out[kernels.LINE])
-        total[[kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS]] = grown.rows, grown.n_x, grown.n_y
-        self.out[:], self.arrays = total, grown.finished()
-        return kernels.OK
-
-    def check(self, n_rows) -> None:
-        """Raise NotInBlocks if a text of which so many rows are read is better read as a whole."""
-
-    def _together(self, total, out):
-        """Return the parser's numbers of a block combined with those of the blocks before."""
-        for extremes, which in ((self.least, min), (self.most, max)):
-            for place in extremes:
-                out[place] = which(total[place], out[place])
-        for count, first in self.remarks:
-            out[first] = total[first] if total[count] else out[first]
-            out[count] += total[count]
-        return out

@@ -173,8 +173,3 @@ def _head_of_arff(text, source):
     name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", header.relation)[0].strip())
     name = "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name
     return FileHead("arff", columns=header.names, n_likely=likely, n_declared=said, relation=name)
-
-
-def warm_up() -> None:
-    arff.warm_up()
-    xmlc.warm_up()

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import InputError, warn
-from xmlcore.datasets.readers import archived, formats
+from xmlcore.datasets.readers import archived, xmlc
 from xmlcore.datasets.readers.formats import check_options, read_rows
 from xmlcore.datasets.readers.names import ONE_PER_LINE, read_names, remark
 from xmlcore.datasets.readers.rows import ReadOptions, canonical_csr, widened
@@ -120,9 +120,9 @@ def read_matrix(
     nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and then
     to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
 
-    Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: at most 8 bytes for each
-    feature and 4 bytes for each label, regardless of what the header states, and the decompressed text; of XMLC,
-    svmlight and ARFF files of more than 4 MB only a block of it.
+    Time: XMLC and svmlight take two compiled passes over the text, at hundreds of MB per second on one core; ARFF and
+    tables are read at some tens. Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of
+    what the header states, and the decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
     options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
     file = NamedSource(source, name, max_bytes)
@@ -370,5 +370,5 @@ def _width(parts, noun, names) -> int:
 
 def warm_up() -> None:
     """Compile the readers and the stratification by running them on a few rows."""
-    formats.warm_up()
+    xmlc.warm_up()
     stratified_parts([[0], [1], [0, 1], []], (0.5, 0.5))

@@ -12,11 +12,13 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.blocks import MANY_ROWS, SHORT, LargeText, NotInBlocks, TextReader, head_of
+from xmlcore.datasets.readers.blocks import MANY_ROWS, Growing, LargeText, NotInBlocks, RowArrays, cut, head_of
 from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.validation import INT32_MAX
 
+HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
+SHORT = 16  # bytes of a row, on average, with which many rows may be empty
 _SHOWN = 40  # largest number of bytes of a token that a message shows
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
@@ -47,38 +49,84 @@ class _Sizes(NamedTuple):
     line: int | None = None  # of the header
 
 
-class XmlcReader(TextReader):
-    kernels, allowed = kernels, (kernels.TOO_FEW_ROWS,)
-    least, most = (kernels.MIN_FEATURE, kernels.MIN_LABEL), (kernels.MAX_FEATURE, kernels.MAX_LABEL)
+class XmlcReader:
+    """A run of the compiled parser over a text, with arrays that hold all its values."""
+
     remarks = (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE),
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),
     )
 
-    def __init__(self, text, start, first_line, first_index, skip_blank):
-        super().__init__(text, start, first_line)
+    def __init__(self, text: np.ndarray | LargeText, start: int, first_line: int, first_index: int, skip_blank: bool):
+        self.text, self.start, self.first_line = text, start, first_line
         self.first_index, self.skip_blank, self._size = first_index, skip_blank, 0
+        self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
 
-    def run(self, n_rows, n_features, n_labels):
-        """Parse rows with ids below these numbers; -1 rows are any number."""
+    def run(self, n_rows: int, n_features: int, n_labels: int) -> int:
+        """Parse rows with ids below these numbers; -1 rows are any number. NotInBlocks: a large text has an error."""
         self._n_rows, self._limits = n_rows, (n_features, n_labels)
-        status = super().run()
-        if isinstance(self.text, LargeText) and self.out[kernels.ROWS] < n_rows:
-            raise NotInBlocks
+        if isinstance(self.text, LargeText):
+            return self._run_in_blocks()
+        if self.arrays is None:
+            self.arrays = RowArrays.empty(*self._most_of(self.text[self.start :]))
+        status = self._parse(self.text, self.start, self.first_line, 0, self.arrays, self.out)
+        if status == kernels.OK:
+            cut(self.arrays, *_counts(self.out))
         return status
 
-    def most_of(self, text):
+    def _run_in_blocks(self) -> int:
+        grown, start, line, total = Growing(), self.start, self.first_line, None
+        for block, share in self.text.blocks():
+            arrays, out = grown.room(*self._most_of(block[start:]), share), np.zeros_like(self.out)
+            if self._parse(block, start, line, grown.rows, arrays, out) not in (kernels.OK, kernels.TOO_FEW_ROWS):
+                raise NotInBlocks
+            grown.add(*_counts(out))
+            if grown.rows >= MANY_ROWS and self._size <= SHORT * grown.rows:
+                raise NotInBlocks
+            total = out if total is None else self._together(total, out)
+            start, line = 0, int(out[kernels.LINE])
+        total[[kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS]] = grown.rows, grown.n_x, grown.n_y
+        self.out[:], self.arrays = total, grown.finished()
+        if self.out[kernels.ROWS] < self._n_rows:
+            raise NotInBlocks
+        return kernels.OK
+
+    def _most_of(self, text):
+        """Return how many rows, and values of X and Y, a text has at most."""
         self._size += text.size
         lines, colons, commas = kernels.count_tokens(text)
         return lines, colons, commas + lines
 
-    def places(self, start, line, n_before):
+    def _parse(self, text, start, line, n_before, arrays, out) -> int:
+        """Parse a text after some rows, again if it has numbers that are hard to round and left to Python."""
         left = -1 if self._n_rows < 0 else self._n_rows - n_before
-        return (kernels.TextForm(start, line, left, *self._limits, self.first_index, self.skip_blank),)
+        form = kernels.TextForm(start, line, left, *self._limits, self.first_index, self.skip_blank)
+        spans, resolved = np.empty((HARD_CAPACITY, 2), np.int64), np.empty(0, np.float32)
+        while True:
+            status = kernels.parse_rows(text, form, arrays, spans, resolved, out)
+            found = int(out[kernels.N_HARD])
+            if found <= resolved.size:
+                return status
+            if found > len(spans):
+                spans = np.empty((found, 2), np.int64)
+                continue
+            with np.errstate(over="ignore"):
+                resolved = np.array([float(text[a:b].tobytes()) for a, b in spans[:found]]).astype(np.float32)
 
-    def check(self, n_rows):
-        if n_rows >= MANY_ROWS and self._size <= SHORT * n_rows:
-            raise NotInBlocks
+    def _together(self, total, out):
+        """Return the parser's numbers of a block combined with those of the blocks before."""
+        for place in (kernels.MIN_FEATURE, kernels.MIN_LABEL):
+            out[place] = min(total[place], out[place])
+        for place in (kernels.MAX_FEATURE, kernels.MAX_LABEL):
+            out[place] = max(total[place], out[place])
+        for count, first in self.remarks:
+            out[first] = total[first] if total[count] else out[first]
+            out[count] += total[count]
+        return out
+
+
+def _counts(out) -> tuple[int, ...]:
+    return tuple(int(out[count]) for count in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
 
 
 def first_row(text, source, large=None) -> tuple[int, int]:
