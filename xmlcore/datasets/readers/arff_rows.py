@@ -16,7 +16,7 @@ from xmlcore.datasets.readers.rows import canonical_csr
 from xmlcore.datasets.readers.sources import MEMORY_BOUND, NamedSource, text_of
 from xmlcore.datasets.readers.xmlc import NUMBER, XmlcReader
 
-_BLOCK = 1 << 20  # characters of the rows that are read at once
+_BLOCK, _FEW = 1 << 20, 8  # characters of the rows that are read at once; rows among which no plain ones are looked for
 _PER_ROW = 24  # bytes that a row takes while it is read, even if it has nothing
 _CELL = "[-0-9.eE]++"  # nearly always a number
 _PLAIN_DENSE = re.compile(rf"(?:{_CELL}(?:, ?{_CELL})*+\n)++")
@@ -55,10 +55,8 @@ class RowReader:
     def __init__(self, header: Header, columns: Columns, source: NamedSource, rule: str, doubted: dict):
         self.header, self.columns, self.source, self.rule, self.doubted = header, columns, source, rule, doubted
         self.remarks = Remarks([0, 0], [0, 0], [0, 0])
-        first_values = [
-            float(codes[0]) if codes else _LEFT_OUT for codes in columns.codes
-        ]  # those sparse rows leave out
-        defaults = enumerate(first_values[i] for i in header.type_of.tolist())
+        left_out = [float(codes[0]) if codes else _LEFT_OUT for codes in columns.codes]  # by sparse rows
+        defaults = enumerate(left_out[i] for i in header.type_of.tolist())
         self.defaults = {attribute: value for attribute, value in defaults if value >= 0}
         nominal = [{} if values is None else values for values in columns.values]
         self.zero, self.one = (
@@ -73,7 +71,7 @@ class RowReader:
             if row.lstrip(" \t\r")[:1] in ("", "%"):
                 continue
             rows.append((line, row))
-            size += len(row)
+            size += len(row) + len(self.defaults)
             if size >= _BLOCK:
                 parts.append(self._arrays(rows))
                 rows, size = [], 0
@@ -113,6 +111,14 @@ class RowReader:
         values = np.where(self.columns.is_number[attribute], values, codes)
         return None if np.isnan(values).any() else (counts, attribute, values)
 
+    def _values(self, rows) -> tuple:
+        """Return what :meth:`_exact` does, of as many plain rows at once as there are."""
+        found = self._plain(rows)
+        if found is None and len(rows) > _FEW:
+            halves = (self._values(half) for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]))
+            return tuple(map(np.concatenate, zip(*halves)))
+        return found or self._exact(rows)
+
     def _exact(self, rows) -> tuple:
         """Return how many values each row has, their attributes and the values; raise DatasetFormatError."""
         found = [_Row(self, row, line).read() for line, row in rows]
@@ -129,7 +135,7 @@ class RowReader:
 
     def _arrays(self, rows) -> list[tuple]:
         """Return the columns and the values of some rows, and how many each row has: those of X, then those of Y."""
-        counts, attribute, value = self._plain(rows) or self._exact(rows)
+        counts, attribute, value = self._values(rows)
         self._check_memory(counts)
         with np.errstate(over="ignore"):
             value = value.astype(np.float32)
