@@ -96,23 +96,14 @@ def _best_first(values):
 def label_frame(selected, scores, errors, label: int, X, Y):
     """Return a table of the features of a label, best first, with how often they occur."""
     features = selected[label]
-    rows = np.zeros(Y.shape[0], bool)
-    rows[sp.csc_array(Y[:, [label]]).indices] = True
-    counts = np.bincount(X.indices, minlength=X.shape[1])[features]
-    counts_with_label = np.bincount(X[np.flatnonzero(rows)].indices, minlength=X.shape[1])[features]
-    n_true = int(rows.sum())
+    with_label, without_label = (shares[0] for shares in shares_of_features(selected, [label], X, Y))
+    weighted = _weighted(scores[label], with_label, without_label)
     columns = {"rank": np.arange(1, features.size + 1), "feature": features, "score": scores[label].astype(np.float64)}
     if errors is not None:
         columns["standard_error"] = errors[label].astype(np.float64)
-    with np.errstate(invalid="ignore"):  # nan where no row has the label, or every one
-        columns |= {
-            "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[features],
-            "with_label": np.divide(counts_with_label, n_true),
-            "without_label": np.divide(counts - counts_with_label, rows.size - n_true),
-        }
-    columns["weighted_score"] = _weighted(*(columns[name] for name in ("score", "with_label", "without_label")))
-    columns["weighted_rank"] = np.empty(features.size, np.int64)
-    columns["weighted_rank"][_best_first(columns["weighted_score"][None, :])[0]] = columns["rank"]
+    columns["n_labels"] = np.bincount(selected.ravel(), minlength=X.shape[1])[features]
+    columns |= {"with_label": with_label, "without_label": without_label, "weighted_score": weighted}
+    columns["weighted_rank"] = np.argsort(_best_first(weighted[None, :])[0]) + 1
     return pd.DataFrame(columns)
 
 

@@ -172,11 +172,11 @@ class FALS(KeepsColumns, MultiLabelModel):
         -------
         ndarray of bool, shape (D,)
         """
-        self._check_fitted()
-        rows = self.selected_ if label is None else self.selected_[check_count(label, "label", 0, self.n_labels_ - 1)]
-        mask = np.zeros(self.n_features_in_, bool)
-        mask[rows] = True
-        return mask
+        kept = self.get_support()
+        if label is not None:
+            label = check_count(label, "label", 0, self.n_labels_ - 1)
+            kept = np.isin(np.arange(kept.size), self.selected_[label])
+        return kept
 
     def attributions(self, X: Matrix, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
         """Return the attributions of every feature to every label in a few rows, not squared: float32, shape (n, L, D).
