@@ -96,6 +96,11 @@ Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
     "n_train_labels": """\
 n_labels : int, optional
     The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.""",
+    "selection": """\
+selected_ : ndarray of int32, shape (L, k)
+    Features of each label, best first; equal scores: the smaller id first. The rows are the same with
+    ``per_label=False``.
+n_selected_, n_features_in_, n_labels_ : int""",
     "model": """\
 model : fitted estimator
     One that :func:`xmlcore.explain.attributions` explains.""",

@@ -3,6 +3,7 @@
 A selection is an int32 array of feature ids, best first: (L, k) with one row per label, or (1, k) for all labels.
 """
 
+from xmlcore.documented import document
 from xmlcore.metrics.significance import wilcoxon
 from xmlcore.selection.decision_trees import BRDT
 from xmlcore.selection.fals import FALS
@@ -20,3 +21,5 @@ __all__ = [
     "BRDT", "FALS", "LIFT", "ChiSquaredSelection", "GradEnFSSelection", "LassoSelection", "MutualInformationSelection",
     "RandomForestSelection", "agreement", "jaccard", "significance_graph", "spearman", "wilcoxon",
 ]  # fmt: skip
+
+document(__all__, vars())

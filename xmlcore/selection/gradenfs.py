@@ -31,10 +31,7 @@ class GradEnFSSelection(Selector):
     ----------
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         0 for a feature that no training row has, and for a label that all of them have, or none.
-    selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
-        ``per_label=False``.
-    n_selected_, n_features_in_, n_labels_ : int
+    {selection}
 
     Notes
     -----

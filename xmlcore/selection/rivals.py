@@ -151,10 +151,7 @@ class RandomForestSelection(Selector):
     ----------
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         Importances; 0 for a label that all training rows have, or none.
-    selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
-        ``per_label=False``.
-    n_selected_, n_features_in_, n_labels_ : int
+    {selection}
 
     Notes
     -----
@@ -353,10 +350,7 @@ class ChiSquaredSelection(_BlockSelection):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         Those of :func:`sklearn.feature_selection.chi2`, but 0 where it has nan: for features that do not occur, and
         labels that all rows have, or none.
-    selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
-        ``per_label=False``.
-    n_selected_, n_features_in_, n_labels_ : int
+    {selection}
 
     Notes
     -----
@@ -412,10 +406,7 @@ class MutualInformationSelection(_BlockSelection):
     Attributes
     ----------
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
-    selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
-        ``per_label=False``.
-    n_selected_, n_features_in_, n_labels_ : int
+    {selection}
 
     Notes
     -----
