@@ -118,13 +118,13 @@ def hundredths(share: float | None, undefined: str = "–") -> str:
     )
 
 
-def listed(names: Iterable) -> str:
-    """Return names that a user gave, one after the other: as many as a message has room for, long ones cut."""
+def listed(names: Iterable, count: int | None = None) -> str:
+    """Return the first of ``count`` names that a user gave: as many as a message has room for, long ones cut."""
     texts = [text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}…" for text in map(str, names)]
-    shown = 1
+    count, shown = len(texts) if count is None else count, 1
     while shown < len(texts) and len(", ".join(texts[: shown + 1])) <= LONGEST_LIST:
         shown += 1
-    return ", ".join(texts[:shown]) + (f" and {len(texts) - shown:,} more" if shown < len(texts) else "")
+    return ", ".join(texts[:shown]) + (f" and {count - shown:,} more" if shown < count else "")
 
 
 def enumeration(parts: list[str]) -> str:

@@ -20,11 +20,12 @@ from xmlcore.datasets.readers.arff_header import (
     shown,
     unescape,
 )
-from xmlcore.datasets.readers.arff_rows import Columns, RowReader, some
+from xmlcore.datasets.readers.arff_rows import Columns, RowReader
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.readers.names import xml_label_names
 from xmlcore.datasets.readers.rows import ReadOptions, Rows
 from xmlcore.datasets.readers.sources import NamedSource, is_source
+from xmlcore.wording import listed
 
 __all__ = ["looks_like", "parse"]
 
@@ -66,7 +67,7 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     notes = []
     if (several := np.flatnonzero(columns.width > 1)).size:
         became = f"{_counted(several.size, 'nominal attribute')} became {int(columns.width[several].sum()):,} features"
-        notes.append(f"{became}, one for each value: {some([header.names[a] for a in several])}.")
+        notes.append(f"{became}, one for each value: {listed(repr(header.names[a]) for a in several)}.")
     return Rows(source, "arff", X, Y, header.data_line, **names, notes=tuple(notes))
 
 
@@ -136,10 +137,10 @@ def _attributes_named(header, names, source) -> list[int]:
     missing = [name for name, i in zip(names, found) if i is None]
     if missing:
         near = difflib.get_close_matches(missing[0][:_LONGEST_COMPARED], header.names[:5000], _SOME, cutoff=0.5)
-        remedy = f"Attributes with a name like {shown(missing[0])}: {some(near)}. " if near else ""
+        remedy = f"Attributes with a name like {shown(missing[0])}: {listed(map(repr, near))}. " if near else ""
         remedy += "Do the labels belong to this file? Each label is the name of an attribute."
         lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {'is' if len(missing) == 1 else 'are'}"
-        raise source.error(f"{lacking} not among its attributes: {some(missing)}", remedy)
+        raise source.error(f"{lacking} not among its attributes: {listed(map(repr, missing))}", remedy)
     if len(set(found)) < len(found):
         most = Counter(found).most_common(1)[0][0]
         twice = names[len(found) - 1 - found[::-1].index(most)]
@@ -178,7 +179,7 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
     type_of = header.type_of
     for a in [a for a in sorted(chosen) if not binary[type_of[a]]][:1]:
         type = header.type(a)
-        has = f"the values {some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
+        has = f"the values {listed(map(repr, type.values))}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"
         raise source.error(found, rule, int(header.lines[a]), **doubted)
     others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
@@ -190,7 +191,7 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
             found = f"the attribute {shown(header.names[a])} has the type {kind}"
             raise source.error(found, remedy, int(header.lines[a]), **argument)
     if others.size:
-        names = some([header.names[a] for a in others])
+        names = listed(repr(header.names[a]) for a in others)
         source.warn(f"{_counted(others.size, 'attribute')} of type string or date left out: {names}")
 
 

@@ -15,6 +15,7 @@ from xmlcore.datasets.readers.blocks import MANY_ROWS, LargeText
 from xmlcore.datasets.readers.rows import canonical_csr
 from xmlcore.datasets.readers.sources import MEMORY_BOUND, NamedSource, text_of
 from xmlcore.datasets.readers.xmlc import NUMBER, XmlcReader
+from xmlcore.wording import listed
 
 _BLOCK, _FEW = 1 << 20, 8  # characters of the rows that are read at once; rows among which no plain ones are looked for
 _PER_ROW = 24  # bytes that a row takes while it is read, even if it has nothing
@@ -84,7 +85,7 @@ class RowReader:
 
         def pieces():
             start = self.header.start
-            for block in (each for each, _ in text.blocks()) if isinstance(text, LargeText) else [text]:
+            for block in text.blocks() if isinstance(text, LargeText) else [text]:
                 yield block[start:]
                 start = 0
 
@@ -296,23 +297,17 @@ class _Row:
                 raise self._error(found, self.reader.rule, start, **self.reader.doubted)
             return float(word)
         if is_open or not self._stops(self.at):
-            behind = f"something right behind the quoted value of the attribute {name}"
-            found = (
-                behind
-                if quoted
-                else f"the value of the attribute {name} begins with a quotation mark that is not closed"
-            )
-            raise self._error(
-                found, "A quotation mark within quotation marks is written with a backslash before it.", start
-            )
+            found = f"the value of the attribute {name} begins with a quotation mark that is not closed"
+            found = f"something right behind the quoted value of the attribute {name}" if quoted else found
+            remedy = "A quotation mark within quotation marks is written with a backslash before it."
+            raise self._error(found, remedy, start)
         if values is None:
             return _LEFT_OUT
         found = values.get(word, values.get(unescape(word)))
         if found is None:
             value = shown(unescape(word) if quoted else word)
-            remedy = (
-                f"Its values, in line {self.header.lines[attribute]:,}, are {some(self.header.type(attribute).values)}."
-            )
+            known = listed(map(repr, self.header.type(attribute).values))
+            remedy = f"Its values, in line {self.header.lines[attribute]:,}, are {known}."
             raise self._error(f"{value} is not a value of the attribute {name}", remedy, start)
         return found
 
@@ -368,9 +363,3 @@ def _bad_number(token, name):
 
 def _attributes(n) -> str:
     return f"{n:,} attribute{'s' * (n != 1)}"
-
-
-def some(names) -> str:
-    """Return a few names as messages show them, and how many more there are."""
-    more = len(names) - 3
-    return ", ".join(map(shown, names[:3])) + (f" and {more:,} more" if more > 0 else "")

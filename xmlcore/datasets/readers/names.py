@@ -1,6 +1,7 @@
 """Names of features and labels: how they are read, shown, and what is unusual about them."""
 
 import re
+from collections import Counter
 from xml.parsers import expat
 
 import numpy as np
@@ -10,6 +11,7 @@ from xmlcore.datasets.readers.recognise import EMPTY
 from xmlcore.datasets.readers.sources import NamedSource, is_source
 from xmlcore.typing import Source
 from xmlcore.validation import check_names
+from xmlcore.wording import listed
 
 ONE_PER_LINE = "Give one name per line, in the order of the {} ids."
 _SHOWN = 3  # most examples that a warning names
@@ -175,7 +177,7 @@ def remark(parts, feature_names, label_names) -> None:
         both = sorted(set(feature_names) & set(label_names))
         if both:
             count = "a label is" if len(both) == 1 else f"{len(both):,} labels are"
-            source.warn(f"{count} named like a feature: {_some(map(repr, both))}. Is it among the features too?")
+            source.warn(f"{count} named like a feature: {listed(map(repr, both))}. Is it among the features too?")
     if sum(part.Y.shape[0] for part in parts) > 1:
         _warn_of_constant(source, _in_every_row([part.Y for part in parts]), label_names, "every row has")
     if parts[0].format in ("arff", "csv"):  # there each label has a column; elsewhere ids without rows are usual
@@ -197,29 +199,17 @@ def _in_every_row(matrices):
 
 def _warn_of_constant(source, labels, names, which):
     if labels.size:
-        shown = _some(f"{j}" if names is None else f"{names[j]!r:.200}" for j in labels[: _SHOWN + 1].tolist())
+        shown = (j if names is None else repr(names[j]) for j in labels[:_SHOWN].tolist())
         count = "a label that" if labels.size == 1 else f"{labels.size:,} labels that"
-        source.warn(f"there {'is' if labels.size == 1 else 'are'} {count} {which}: {shown}")
+        source.warn(f"there {'is' if labels.size == 1 else 'are'} {count} {which}: {listed(shown, labels.size)}")
 
 
 def _warn_of_repeated(source, noun, names):
     """Warn if two labels or two features have one name."""
     if names is None or len(set(names)) == len(names):
         return
-    ids = {}
-    for j, name in enumerate(names):
-        ids.setdefault(name, []).append(j)
-    repeated = {name: found for name, found in ids.items() if len(found) > 1}
-    name, found = next(iter(repeated.items()))
-    which = f"{noun}s {', '.join(map(str, found[:_SHOWN]))}{' and more' if len(found) > _SHOWN else ''}"
-    first = f"{name[:40] + ('…' if len(name) > 40 else '')!r:.200} stands for the {which}"
-    names_are = (
-        f"a {noun} name is not unique:" if len(repeated) == 1 else f"{len(repeated):,} {noun} names are not unique;"
-    )
-    source.warn(f"{names_are} {first}. Ids tell them apart.")
-
-
-def _some(shown) -> str:
-    """Return a few of some texts, and an ellipsis if there are more."""
-    shown = list(shown)
-    return ", ".join(shown[:_SHOWN]) + (", …" if len(shown) > _SHOWN else "")
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    places = (j for j, name in enumerate(names) if name == repeated[0])
+    are = f"a {noun} name is" if len(repeated) == 1 else f"{len(repeated):,} {noun} names are"
+    first = f"{listed([repr(repeated[0])])} stands for the {noun}s {listed(places)}"
+    source.warn(f"{are} not unique: {first}. Ids tell them apart.")

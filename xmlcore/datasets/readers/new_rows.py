@@ -11,6 +11,7 @@ from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import Source
 from xmlcore.validation import INT32_MAX, check_count
+from xmlcore.wording import listed
 
 _NAMED = 5  # names that a message lists
 _SAME = "Rows to predict need the features that the model was trained on, in the same order."
@@ -32,11 +33,12 @@ class NewRows:
         if n_missing:
             names = [f"feature {j}" if feature_names is None else feature_names[j] for j in self.missing[:_NAMED]]
             lacks = f"The file lacks {n_missing:,} of the model’s {self.X.shape[1]:,} features"
-            remarks.append(f"{lacks}, which {'counts' if n_missing == 1 else 'count'} as 0: {_some(names, n_missing)}.")
+            remarks.append(
+                f"{lacks}, which {'counts' if n_missing == 1 else 'count'} as 0: {listed(names, n_missing)}."
+            )
         if n_unknown:
             columns = "column that is no feature" if n_unknown == 1 else "columns that are no features"
-            listed = _some(self.unknown[:_NAMED], n_unknown)
-            remarks.append(f"The file has {n_unknown:,} {columns} of the model, and not used: {listed}.")
+            remarks.append(f"The file has {n_unknown:,} {columns} of the model, and not used: {listed(self.unknown)}.")
         if self.n_labels:
             remarks.append("The labels in the file are not used.")
         return remarks
@@ -137,8 +139,8 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
     known = np.flatnonzero(place >= 0)
     labels = set(label_names).difference(number)
     if not known.size:
-        found = f"none of its {place.size:,} columns is named like a feature of the model: {_some(rows.feature_names)}"
-        raise rows.source.error(found, f"Features of the model are {_some(feature_names)}.")
+        found = f"none of its {place.size:,} columns is named like a feature of the model: {listed(rows.feature_names)}"
+        raise rows.source.error(found, f"Features of the model are {listed(feature_names)}.")
     found, times = np.unique(place[known], return_counts=True)
     if times.max() > 1:
         twice = feature_names[int(found[times > 1][0])]
@@ -154,9 +156,3 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
     )
     X.sort_indices()
     return NewRows(X, missing, unknown, n_labels + len(others) - len(unknown))
-
-
-def _some(names, count=None) -> str:
-    count = len(names) if count is None else count
-    more = count - min(count, _NAMED)
-    return ", ".join(name[:40] for name in names[:_NAMED]) + (f" and {more:,} more" if more else "")

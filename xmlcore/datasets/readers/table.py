@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore import wording
 from xmlcore.datasets.readers.label_cells import listed
 from xmlcore.datasets.readers.rows import ReadOptions, Rows
 from xmlcore.datasets.readers.sources import NamedSource
@@ -79,7 +80,7 @@ def form_of(text, source) -> CellForm:
         return CellForm(separator, None, len(first), decimal, records, source)
     for place, cell in enumerate(first, 1):
         if not is_decoded(cell):
-            found = f"the name of column {place}, {in_bytes(cell[:40])!r}, is not UTF-8"
+            found = f"the name of column {place}, {in_bytes(cell[:40])!r:.200}, is not UTF-8"
             raise source.error(found, "Save the file as UTF-8.", 1)
     names = [first[0].removeprefix("# "), *first[1:]]  # as numpy.savetxt writes them
     return CellForm(separator, names, len(first), decimal, records[1:], source)
@@ -142,8 +143,7 @@ def _read_kept(text, form, kept, chosen, listing=False, leave_out=False, ids=Non
         names, gone = None, gone if has_index(form) else [ids, *gone]
     if gone:
         columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
-        more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
-        form.source.warn(f"{columns} of text left out: {', '.join(map(form.called, gone[:3]))}{more}")
+        form.source.warn(f"{columns} of text left out: {wording.listed(map(form.called, gone))}")
     return *found, names, kept
 
 
@@ -194,7 +194,8 @@ def _label_columns(form, labels, source, index):
     first = int(index)
     n_columns = form.n_columns - first
     if labels is None:
-        between = f"{n_columns:,} columns between {_SEPARATORS[form.separator]}{_some(form.names, first)}"
+        called = f" ({wording.listed(form.names[first:])})" if form.names else " without names"
+        between = f"{n_columns:,} columns between {_SEPARATORS[form.separator]}{called}"
         likely, value = _likely(form, first)
         found = f"it is a table of {between}, and nothing says which of them are labels{likely}"
         raise source.error(found, _TELL, 1, argument="labels", value=value)
@@ -229,15 +230,8 @@ def _column(form, name, source):
     if count:
         raise source.error(f"{count} columns have the name {name!r:.200}", "Rename them.", 1)
     near = difflib.get_close_matches(name, form.names[:10_000], 3)
-    like = f"; similar names: {', '.join(name[:40] for name in near)}" if near else f"{_some(form.names, 0)}"
+    like = f"; similar names: {', '.join(name[:40] for name in near)}" if near else f" ({wording.listed(form.names)})"
     raise source.error(f"no column has the name {name!r:.200}{like}", "Name columns of the first line.", 1)
-
-
-def _some(names, first):
-    if names is None:
-        return " without names"
-    shown = ", ".join(name[:30] for name in names[first : first + 4])
-    return f" ({shown}{', …' if len(names) - first > 4 else ''})"
 
 
 def binary_ends(form, first) -> tuple[int, int]:
@@ -326,6 +320,6 @@ def _check_binary(Y, block, columns):
         value = "missing" if np.isnan(Y[row, at]) else f"{Y[row, at]:g}, not 0 or 1"
         more = "Are other columns the labels?"
         if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
-            more = f"The last column has no name: remove the {form.separator!r} at the ends of lines."
+            more = f"The last column has no name: remove the {form.separator!r:.200} at the ends of lines."
         found = f"the label {form.called(columns[at])} is {value}"
         raise block.error(found, f"{LABEL_RULE} {more}", row, columns[at])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.extras import require
+from xmlcore.wording import listed
 
 MARK = "xl/workbook.xml"  # a file that each of these archives has
 _MOST_ROWS = 1 << 20  # of a sheet in Excel; what follows a higher number would be read for hours
@@ -39,10 +40,9 @@ def _only_table(sheets, source):
         sheet.reset_dimensions()  # some programs write wrong ones
     filled = [sheet for sheet in sheets if any(_width(row) for row in _rows(sheet, source))]
     if len(filled) > 1:
-        titles = ", ".join(repr(one.title)[:60] + " (hidden)" * (one.sheet_state != "visible") for one in filled[:5])
-        titles += ", ..." if len(filled) > 5 else ""
+        titles = listed(repr(one.title) + " (hidden)" * (one.sheet_state != "visible") for one in filled)
         remedy = "Leave one of them in it, or save the one with the rows as CSV."
-        raise source.error(f"the Excel workbook has {len(filled)} sheets with cells ({titles:.200})", remedy)
+        raise source.error(f"the Excel workbook has {len(filled)} sheets with cells ({titles})", remedy)
     if not filled:
         raise source.error("the Excel workbook is empty", "Give one with a row of names, and a row for each document.")
     return filled[0]
