@@ -1,4 +1,4 @@
-"""Selection of the top k labels, repeated labels, and hits.
+"""Selection of the top k labels, and hits.
 
 Rankings have label ids in int32, -1 where there is no label. True labels are the rows of a CSR matrix with sorted
 indices.
@@ -45,20 +45,6 @@ def top_k_sparse(indptr, indices, data, labels, scores):
         for j in range(size, labels.shape[1]):
             labels[i, j] = -1
             scores[i, j] = 0.0
-
-
-@kernel
-def first_repeat(labels, seen):
-    """Return the flat position of the first label that is in one row twice, or -1; ``seen``, (L,), comes as zeros."""
-    n, k = labels.shape
-    for i in range(n):
-        for j in range(k):
-            label = labels[i, j]
-            if label >= 0:
-                if seen[label] == i + 1:
-                    return i * k + j
-                seen[label] = i + 1
-    return -1
 
 
 @kernel

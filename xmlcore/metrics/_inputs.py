@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
+from xmlcore._kernels.ranking import top_k_dense, top_k_sparse
 from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Predictions
 from xmlcore.validation import (
@@ -241,9 +241,11 @@ def _check_ids(ids, n_labels):
             f"ids go from 0 to {limit - 1}, and -1 means no label ({_WHOLE_NUMBERS})"
         )
     labels = np.require(ids, np.int32, KERNEL_READY)
-    repeat = first_repeat(labels, np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64))
-    if repeat >= 0:
-        row, place = divmod(int(repeat), labels.shape[1])
+    ordered = np.sort(labels, axis=1)
+    twice = ((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)).any(axis=1)
+    for row in np.flatnonzero(twice)[:1].tolist():
+        known = labels[row].tolist()
+        place = next(at for at, label in enumerate(known) if label >= 0 and label in known[:at])
         raise ValueError(
             f"row {row} of the ranking has label {labels[row, place]} twice, again at place {place + 1}: "
             f"a label has one place ({_WHOLE_NUMBERS})"
