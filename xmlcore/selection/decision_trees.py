@@ -244,12 +244,9 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
     if selected is None:
         return None
     ids = as_ids(selected)
-    if ids.ndim != 2 or ids.shape[0] not in (1, n_labels) or ids.shape[1] == 0:
-        raise ValueError(
-            f"selected has shape {ids.shape}: a row of feature ids for each of {n_labels} labels is needed, "
-            "or one row for all"
-        )
-    bad = np.argwhere((ids < 0) | (ids >= n_features))
+    if ids.shape[0] not in (1, n_labels):
+        raise ValueError(f"selected has shape {ids.shape}: a row for each of {n_labels} labels is needed, or one row")
+    bad = np.argwhere(ids >= n_features)
     if bad.size:
         row, place = bad[0].tolist()
         raise ValueError(
@@ -259,10 +256,14 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
 
 
 def as_ids(selected, name: str = "selected") -> np.ndarray:
-    """Return a selection as an array of whole numbers; raise ValueError or TypeError otherwise."""
+    """Return a selection as an array of whole numbers from 0; raise ValueError or TypeError otherwise."""
     ids = as_array(selected, name, "a row of feature ids for each label is needed")
     if ids.dtype.kind not in "iu":
         raise TypeError(f"{name} holds {ids.dtype} values: feature ids are whole numbers")
+    if ids.ndim != 2 or ids.size == 0:
+        raise ValueError(f"{name} has shape {ids.shape}: a row of feature ids for each label is needed")
+    if ids.min() < 0:
+        raise ValueError(f"{name} holds {ids.min()}: feature ids start at 0")
     return ids
 
 

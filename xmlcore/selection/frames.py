@@ -159,17 +159,13 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
 def alike_order(matrix) -> np.ndarray:
     """Return an order of the rows of a matrix in which similar rows are next to each other."""
     from scipy.cluster.hierarchy import leaves_list, linkage
+    from sklearn.preprocessing import normalize
 
     if matrix.shape[0] < 3:
         return np.arange(matrix.shape[0])
-    return leaves_list(linkage(_unit(matrix), "average", optimal_ordering=matrix.shape[0] <= 200))
-
-
-def _unit(matrix):
-    """Return the rows of a matrix scaled to length 1, float64; rows of zeros stay zeros."""
-    matrix = np.asarray(matrix, dtype=np.float64)
-    length = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
-    return matrix / np.where(length > 0, length, 1.0)
+    return leaves_list(
+        linkage(normalize(matrix.astype(np.float64)), "average", optimal_ordering=matrix.shape[0] <= 200)
+    )
 
 
 def heat_frame(selected, scores, n_features: int, labels, most_features: int = 60):

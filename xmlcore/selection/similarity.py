@@ -130,10 +130,6 @@ def _pair(a, b):
 def _ids(selected, name):
     """Return feature ids as an int array (labels, k); raise ValueError or TypeError if they are not a selection."""
     ids = as_ids(selected, name)
-    if ids.ndim != 2 or ids.size == 0:
-        raise ValueError(f"{name} has shape {ids.shape}: a row of feature ids for each label is needed")
-    if ids.min() < 0:
-        raise ValueError(f"{name} holds {ids.min()}: feature ids start at 0")
     ordered = np.sort(ids, axis=1)
     repeats = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
     if repeats.size:

@@ -64,7 +64,7 @@ def as_json(body: bytes, limits) -> dict:
         else:
             given = json.loads(text, parse_constant=_no_constant)
         if b"\\u" in body:  # half of a character, alone, is no text
-            _encode(given)
+            json.dumps(given, ensure_ascii=False).encode()
     except Refused:
         raise
     except (ValueError, RecursionError) as error:
@@ -93,17 +93,6 @@ class _InPieces(json.JSONDecoder):
             return parse(*arguments)
 
         return counted
-
-
-def _encode(value) -> None:
-    """Raise UnicodeEncodeError if a text in a value has half of a character."""
-    if isinstance(value, str):
-        value.encode()
-    elif isinstance(value, (list, dict)):
-        for item in value:
-            _encode(item)
-        if isinstance(value, dict):
-            _encode([*value.values()])
 
 
 def _no_constant(name):

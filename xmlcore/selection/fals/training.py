@@ -36,18 +36,13 @@ class Workers:
 
     def each(self, function, parts):
         """Call ``function(*part)`` for each part and wait until all are done."""
-        if self._pool is None or len(parts) == 1:
-            for part in parts:
-                function(*part)
-            return
-        for _ in self._pool.map(lambda part: function(*part), parts):
+        for _ in self.ordered(function, parts):
             pass
 
     def ordered(self, function, parts):
         """Yield ``function(*part)`` for each part, in their order."""
-        if self._pool is None:
-            for part in parts:
-                yield function(*part)
+        if self._pool is None or len(parts) == 1:
+            yield from (function(*part) for part in parts)
             return
         waiting = deque()
         try:
