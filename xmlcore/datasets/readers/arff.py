@@ -20,7 +20,7 @@ from xmlcore.datasets.readers.arff_header import (
     shown,
     unescape,
 )
-from xmlcore.datasets.readers.arff_rows import Columns, RowReader
+from xmlcore.datasets.readers.arff_rows import Columns, RowReader, counted
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.readers.names import xml_label_names
 from xmlcore.datasets.readers.rows import ReadOptions, Rows
@@ -66,7 +66,7 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     names = {"feature_names": _feature_names(header, columns), "label_names": label_names}
     notes = []
     if (several := np.flatnonzero(columns.width > 1)).size:
-        became = f"{_counted(several.size, 'nominal attribute')} became {int(columns.width[several].sum()):,} features"
+        became = f"{counted(several.size, 'nominal attribute')} became {int(columns.width[several].sum()):,} features"
         notes.append(f"{became}, one for each value: {listed(repr(header.names[a]) for a in several)}.")
     return Rows(source, "arff", X, Y, header.data_line, **names, notes=tuple(notes))
 
@@ -80,7 +80,7 @@ def _label_attributes(header: Header, labels, source) -> list[int]:
             raise source.error(found, remedy, argument="labels", value=value)
     if isinstance(labels, numbers.Integral) and not isinstance(labels, (bool, np.bool_)):
         if not 0 < abs(labels) <= n:
-            found = f"{where} the {_end(abs(int(labels)), labels < 0)}, but it has {_counted(n, 'attribute')}"
+            found = f"{where} the {_end(abs(int(labels)), labels < 0)}, but it has {counted(n, 'attribute')}"
             raise source.error(found, "Correct the number.", argument="labels")
         return list(range(labels) if labels > 0 else range(n + int(labels), n))
     if isinstance(labels, str) and labels in header.names and not os.path.exists(labels):
@@ -139,7 +139,7 @@ def _attributes_named(header, names, source) -> list[int]:
         near = difflib.get_close_matches(missing[0][:_LONGEST_COMPARED], header.names[:5000], _SOME, cutoff=0.5)
         remedy = f"Attributes with a name like {shown(missing[0])}: {listed(map(repr, near))}. " if near else ""
         remedy += "Do the labels belong to this file? Each label is the name of an attribute."
-        lacking = f"{len(missing):,} of the {_counted(len(names), 'label')} {'is' if len(missing) == 1 else 'are'}"
+        lacking = f"{len(missing):,} of the {counted(len(names), 'label')} {'is' if len(missing) == 1 else 'are'}"
         raise source.error(f"{lacking} not among its attributes: {listed(map(repr, missing))}", remedy)
     if len(set(found)) < len(found):
         most = Counter(found).most_common(1)[0][0]
@@ -192,7 +192,7 @@ def _check_kinds(header, chosen, leave_out, source, rule, doubted):
             raise source.error(found, remedy, int(header.lines[a]), **argument)
     if others.size:
         names = listed(repr(header.names[a]) for a in others)
-        source.warn(f"{_counted(others.size, 'attribute')} of type string or date left out: {names}")
+        source.warn(f"{counted(others.size, 'attribute')} of type string or date left out: {names}")
 
 
 def _code(type: Type) -> tuple:
@@ -236,12 +236,8 @@ def _feature_names(header, columns) -> list[str]:
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
 
 
-def _counted(number, noun) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _warn(remarks, source):
     kinds = (("missing value", "read as 0"), ("missing label", "read as not given"), ("row weight", "not used"))
     for (count, line), (noun, done) in zip(remarks, kinds):
         if count:
-            source.warn(f"{_counted(count, noun)} (first in line {line}) {'is' if count == 1 else 'are'} {done}")
+            source.warn(f"{counted(count, noun)} (first in line {line}) {'is' if count == 1 else 'are'} {done}")

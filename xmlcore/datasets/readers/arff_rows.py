@@ -234,13 +234,12 @@ class _Row:
         n, values = len(self.header.names), []
         for attribute in range(n):
             if self._ends():
-                counted = "1 value" if attribute == 1 else f"{attribute:,} values"
-                found = f"the row ends after {counted}, but there are {_attributes(n)}"
+                found = f"the row ends after {counted(attribute, 'value')}, but there are {counted(n, 'attribute')}"
                 raise self._error(found, f"{_ROW}. {_MISSING_RULE}")
             values.append(self._value(attribute))
             self._comma()
         if not self._ends() and self._next() != "{":
-            found = f"{self._token()} after the {n:,} value{'s' * (n != 1)} of the row, one of each attribute"
+            found = f"{self._token()} after the {counted(n, 'value')} of the row, one of each attribute"
             raise self._error(found, f"{_ROW}; a value with blanks or commas stands in quotation marks.")
         return range(n), values
 
@@ -267,7 +266,7 @@ class _Row:
         if not digits or not self._stops(self.at + len(digits)):
             raise self._error(f"{self._token()} where the number of an attribute belongs", _SPARSE)
         if len(digits) > 18 or int(digits) >= n:
-            found = f"attribute number {self._token()[1:-1]}, but there are {_attributes(n)}, numbered from 0"
+            found = f"attribute number {self._token()[1:-1]}, but there are {counted(n, 'attribute')}, numbered from 0"
             raise self._error(found, "Correct the number, or declare the attribute.")
         number = int(digits)
         if number <= before:
@@ -361,5 +360,5 @@ def _bad_number(token, name):
     return f"{shown(token)} where the attribute {name} needs a number", rule
 
 
-def _attributes(n) -> str:
-    return f"{n:,} attribute{'s' * (n != 1)}"
+def counted(number, noun) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
