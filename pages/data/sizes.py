@@ -54,7 +54,7 @@ def drawn(fingerprint, noun):
     """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
     data = cached.dataset(fingerprint)
     frame = tables.per_row(data, f"{noun}s")
-    return frame, (figures.labels_per_row if noun == "label" else figures.features_per_row)(frame)
+    return frame, figures.per_row(frame, f"{noun}s")
 
 
 def statistics(described, examination) -> pd.DataFrame:

@@ -20,7 +20,7 @@ STYLE = f"""<style>
 .js-plotly-plot .annotation-text {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
-.js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]):not([style*="(0, 0, 0)"]) {{
+.js-plotly-plot :is(.textpoint text, .bartext, .colorbar text):not([style*="255, 255, 255"], [style*="(0, 0, 0)"]) {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
 .stHorizontalBlock:has(> .stElementContainer > .stMetric) {{

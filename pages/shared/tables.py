@@ -213,8 +213,8 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
         found |= _contain(names, query)
     if texts(data, part_name) is not None:
         found |= np.fromiter((query.lower() in text.lower() for text in texts(data, part_name)), bool, found.size)
-    found |= _rows_with(Y, _named(data.label_names, data.n_labels, "label", query))
-    found |= _rows_with(X, _named(data.feature_names, data.n_features, "feature", query))
+    found |= np.diff(Y[:, _named(data.label_names, data.n_labels, "label", query)].indptr) > 0
+    found |= np.diff(X[:, _named(data.feature_names, data.n_features, "feature", query)].indptr) > 0
     return np.flatnonzero(found)
 
 
@@ -237,23 +237,11 @@ def _contain(names, query) -> np.ndarray:
 
 
 def _named(names, count, noun, query) -> np.ndarray:
-    """Return a mask of ``count`` ids: those whose name contains ``query``; without names, the id that ``query`` is."""
+    """Return the ids, of ``count``, whose name contains ``query``; without names, the id that ``query`` is."""
     if names is not None:
-        return _contain(names, query)
-    mask = np.zeros(count, dtype=bool)
+        return np.flatnonzero(_contain(names, query))
     number = query.lower().removeprefix(noun).strip()
-    if number.isdecimal() and int(number) < count:
-        mask[int(number)] = True
-    return mask
-
-
-def _rows_with(matrix, columns) -> np.ndarray:
-    """Return a mask of the rows of a CSR matrix that have a nonzero in one of the columns of a mask."""
-    having = np.zeros(matrix.shape[0], dtype=bool)
-    if columns.any():
-        entries = np.flatnonzero(columns[matrix.indices])
-        having[np.searchsorted(matrix.indptr, entries, side="right") - 1] = True
-    return having
+    return np.array([int(number)] if number.isdecimal() and int(number) < count else [], dtype=np.int64)
 
 
 def without_repeated(frame: pd.DataFrame, noun: str, names: str, ids: str) -> pd.DataFrame:

@@ -14,16 +14,6 @@ LISTED_LABELS = 200  # most labels in the table of a node
 CRUMBS = 6  # most nodes listed on the way from the root to a node
 
 
-# Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page, but for
-# the white and black names on the bars of label trees.
-STYLE = """<style>
-.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text):not([style*="255, 255, 255"]):not(
-  [style*="(0, 0, 0)"]) {
-  fill: currentColor !important; fill-opacity: 0.75;
-}
-</style>"""
-
-
 class TreeView:
     """A tree of a result, with the index ``t``, and its selected ``node``; ``model`` has the trees."""
 

@@ -5,8 +5,6 @@ tree and the selected node, whose drawing, texts and tables of nodes are in deci
 (PLT); growth.py depth, the objective J, and fewer or smaller trees. The page Explain has the paths of a test row.
 """
 
-import streamlit as st
-
 from pages.shared import door, sections
 from pages.trees import answer, growth, one_tree
 from pages.trees.decision_tree import DecisionTreeView, all_nodes
@@ -38,5 +36,4 @@ def draw(ready) -> None:
 
 
 ASKED = "How does a PLT group labels in its tree, and how does an LdSM divide rows, with which objective J?"
-st.html(one_tree.STYLE)
 door.page("Trees", draw, door.Models(ASKED, models=tuple(KINDS)))

@@ -113,22 +113,6 @@ def test_without_runs_there_is_an_empty_table(own_cache):
     assert experiment.parameters(frame).empty
 
 
-@pytest.mark.parametrize(
-    "damage", [{"measures": [0.5]}, {"measures": {"P@k": 0.5}}, {"measures": {"P@k": ["x"]}}, {"times": 3}, [1]]
-)
-def test_a_damaged_summary_is_made_again_from_the_run(data, damage):
-    from xmlcore.datasets import save_dataset
-
-    key = experiment.keep(experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT"}))
-    before = experiment.runs([key])
-    path = store.folder("runs", key) / store.META
-    facts = json.loads(path.read_text())
-    facts["summary"] = facts["summary"] | damage if isinstance(damage, dict) else damage
-    path.write_text(json.dumps(facts))
-    assert experiment.runs([key]).equals(before)
-    assert experiment.runs([key])["problem"].tolist() == [""]
-
-
 def test_noisy_counterparts_differ_by_the_noise_alone():
     def record(key, model="PLT", **params):
         return {"key": key, "model": model, "params": experiment.full_params(model, params)}

@@ -83,7 +83,7 @@ def test_a_log_axis_of_counts_has_three_whole_numbers_at_least(most):
 
 def test_labels_and_features_per_row_are_shares_of_each_part():
     frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
-    figure = figures.labels_per_row(frame)
+    figure = figures.per_row(frame)
     assert [bar.name for bar in figure.data] == ["training (4 rows)", "test (5 rows)"]
     assert figure.data[0].y.tolist() == [25, 75]
     assert figure.data[1].y.tolist() == [100]
@@ -91,8 +91,8 @@ def test_labels_and_features_per_row_are_shares_of_each_part():
     assert figure.layout.legend.y is None  # below, as in all figures: above the bars it covers the title on a phone
     assert figure.data[0].marker.color == figures.PART_COLORS["training"]
     counts = {"rows": [3, 1], "part": ["training", "test"]}
-    figure = figures.features_per_row(pd.DataFrame({"features": [2, 4], **counts}))
-    labels = figures.labels_per_row(pd.DataFrame({"labels": [2, 4], **counts}))
+    figure = figures.per_row(pd.DataFrame({"features": [2, 4], **counts}), "features")
+    labels = figures.per_row(pd.DataFrame({"labels": [2, 4], **counts}))
     assert [list(bar.y) for bar in figure.data] == [list(bar.y) for bar in labels.data] == [[100], [100]]
     assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("Features per row", "Features of a row")
     assert "features" in figure.data[0].hovertemplate
@@ -101,7 +101,7 @@ def test_labels_and_features_per_row_are_shares_of_each_part():
 def test_many_numbers_of_labels_share_bars():
     counts = np.arange(1, 101)
     frame = pd.DataFrame({"part": "training", "labels": counts, "rows": np.where(counts <= 40, 200, 1)})
-    figure = figures.labels_per_row(frame)  # 8,000 rows have up to 40 labels, 60 rows have more
+    figure = figures.per_row(frame)  # 8,000 rows have up to 40 labels, 60 rows have more
     bar, axis = figure.data[0], figure.layout.xaxis
     assert len(bar.x) <= 25 and sum(n for n, _ in bar.customdata) == 8060 and sum(bar.y) == pytest.approx(100)
     assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (2, 42)
@@ -109,14 +109,14 @@ def test_many_numbers_of_labels_share_bars():
     assert bar.customdata[-1][0] == 59 and axis.ticktext[-1] == "≥ 42" and len(axis.ticktext) <= 8
     assert axis.ticktext[0] == "0–1", "the first bar has a number, too"
     assert list(axis.tickvals) == sorted(axis.tickvals)
-    figure = figures.labels_per_row(pd.DataFrame({"labels": np.arange(25), "rows": 1}))
+    figure = figures.per_row(pd.DataFrame({"labels": np.arange(25), "rows": 1}))
     assert list(figure.data[0].x) == list(range(25))
     assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (1, None)
-    figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
+    figure = figures.per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
     assert figure.layout.xaxis.range == (-0.5, 4.5)
     assert figure.data[0].name == "training (2 rows)"
-    assert figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [1]})).data[0].name == "training (1 row)"
-    assert figures.labels_per_row(pd.DataFrame({"labels": [0, 30], "rows": [2, 1]})).layout.xaxis.range is None
+    assert figures.per_row(pd.DataFrame({"labels": [1], "rows": [1]})).data[0].name == "training (1 row)"
+    assert figures.per_row(pd.DataFrame({"labels": [0, 30], "rows": [2, 1]})).layout.xaxis.range is None
 
 
 def test_measures_are_percent_with_their_own_colour_and_mark():
@@ -153,7 +153,7 @@ def test_frames_without_what_is_drawn_are_refused_by_name(draw):
 
 
 def test_a_figure_has_template_titles_and_an_offline_page():
-    figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
+    figure = figures.per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
     assert isinstance(figure, go.Figure)
     assert figure.layout.template.layout.colorway == figures.PALETTE
     assert figure.layout.title.text and figure.layout.xaxis.title.text and figure.layout.yaxis.title.text

@@ -117,11 +117,6 @@ def seeds_grouped(frame: "DataFrame") -> "DataFrame":
         Lines are in the order of their first runs.
     """
     check_frame(frame, _COLUMNS, "runs")
-    if frame.empty:
-        added = [f"{measure} {end}" for measure in (*MEASURES, *MORE_MEASURES) for end in ("low", "high")]
-        return frame[list(_COLUMNS)].assign(
-            **{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)}
-        )
     measures = [*MEASURES, *MORE_MEASURES]
     numbers = [*measures, *DECIDED, *TIMES, *SIZES, MEMORY]
     groups = frame.groupby("setting", sort=False)
@@ -158,7 +153,6 @@ _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
     *MEASURES, *MORE_MEASURES, *DECIDED, "rule", *TIMES, *SIZES, MEMORY, "setting", "problem",
 )  # fmt: skip
-_PARTS = ("measures", "times", "memory", "size", "decided")  # of a summary
 
 
 def _records(keys):
@@ -171,7 +165,7 @@ def _line(record) -> dict | None:
     """Return the line of a run; None if it is gone by now."""
     try:
         summary, problem = record.get("summary"), ""
-        if not _is_whole(summary):
+        if not isinstance(summary, dict):  # an earlier version kept the run
             summary = Train.summary(as_plain(load(Train.kind, record["key"])))
     except store.MissingArtifactError:
         return None
@@ -203,14 +197,6 @@ def _line(record) -> dict | None:
     line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
     line[MEMORY] = grown(summary.get("memory", {}), np.nan)
     return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
-
-
-def _is_whole(summary) -> bool:
-    """Return whether a summary has the shape in which it is written; a damaged one is made again."""
-    if not isinstance(summary, dict) or not all(isinstance(summary.get(name, {}), dict) for name in _PARTS):
-        return False
-    measures = summary.get("measures", {}).values()
-    return all(isinstance(v, list) and all(isinstance(value, (int, float)) for value in v) for v in measures)
 
 
 # --- noisy counterparts: runs with the same settings, but for training with noise; each is a record ---

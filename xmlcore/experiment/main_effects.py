@@ -90,7 +90,7 @@ def _is_idle(means, values, others) -> bool:
 
 def _explained(values, groups) -> tuple[float, float, str]:
     """Return the share of the variance between groups, its p-value, and why there are none."""
-    from scipy.stats import f
+    from scipy.stats import f_oneway
 
     n, size = values.size, np.bincount(groups)
     size = size[size > 0]
@@ -102,7 +102,5 @@ def _explained(values, groups) -> tuple[float, float, str]:
     every = ((values - values.mean()) ** 2).sum()
     if not every > n * (1e-12 * np.abs(values).max()) ** 2:
         return np.nan, np.nan, NONE
-    means = np.bincount(groups, values)[np.unique(groups)] / size
-    within = max(every - (size * (means - values.mean()) ** 2).sum(), 0.0)
-    ratio = (every - within) / between / (within / left) if within > 0 else np.inf
-    return float(1 - within / every), float(f.sf(ratio, between, left)), ""
+    ratio, p = f_oneway(*(values[groups == group] for group in np.unique(groups)))
+    return float(1 - left / (left + between * ratio)), float(p), ""

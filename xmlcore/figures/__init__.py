@@ -26,9 +26,8 @@ from xmlcore.figures._curves import (
     stability_curves,
 )
 from xmlcore.figures._data import (
-    features_per_row,
     label_frequency,
-    labels_per_row,
+    per_row,
     treemap,
 )
 from xmlcore.figures._feature_bars import (
@@ -81,12 +80,12 @@ __all__ = [
     "BUCKET_COLORS", "MEASURE_COLORS", "OBJECTIVE_COLORS", "PALETTE", "PART_COLORS", "abstention_curve",
     "buckets_compared", "buckets_under_noise", "candidate_curves", "candidate_features", "confusions",
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
-    "deletion_curves", "depths_over_labels", "differences", "feature_bars", "feature_weights", "features_per_row",
-    "frontier", "importance_bars", "label_frequency", "label_tree",
-    "labels_by_bucket", "labels_per_row", "leaf_depths", "learning_curve", "lemma_bounds", "magnitude_bars",
+    "deletion_curves", "depths_over_labels", "differences", "feature_bars", "feature_weights", "frontier",
+    "importance_bars", "label_frequency", "label_tree", "labels_by_bucket", "leaf_depths", "learning_curve",
+    "lemma_bounds", "magnitude_bars",
     "measures_at_k", "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
     "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
-    "pareto", "path_products", "path_shares", "patterns_compared", "positive_gradients", "precision_recall",
+    "pareto", "path_products", "path_shares", "patterns_compared", "per_row", "positive_gradients", "precision_recall",
     "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
     "score_against_share", "selection_heat", "selections_agree", "short", "significance_diagram", "stability_boxes",
     "stability_curves", "sweep_values", "template", "tree", "treemap", "trials",

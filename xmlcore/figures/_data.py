@@ -49,20 +49,10 @@ def label_frequency(frame: pd.DataFrame) -> Figure:
     return figure.checked({"title_text": "Rank of the label (log)", **log_axis(1, n)}, y)
 
 
-def labels_per_row(frame: pd.DataFrame) -> Figure:
-    """Draw the share of rows with each number of labels."""
-    need_columns(frame, ["labels", "rows"], "labels_per_row")
-    return _per_row(frame, "labels")
-
-
-def features_per_row(frame: pd.DataFrame) -> Figure:
-    """Draw the share of rows with each number of features that are not zero."""
-    need_columns(frame, ["features", "rows"], "features_per_row")
-    return _per_row(frame.rename(columns={"features": "labels"}), "features")
-
-
-def _per_row(frame, noun):
-    """Draw the share of rows with each number in the column ``labels``; ``noun`` is counted: labels or features."""
+def per_row(frame: pd.DataFrame, noun: str = "labels") -> Figure:
+    """Draw the share of rows with each number of labels, or of features that are not zero: ``noun`` is the column."""
+    need_columns(frame, [noun, "rows"], "per_row")
+    frame = frame.rename(columns={noun: "labels"})
     width, last = _groups(frame)
     figure = Drawing(f"{noun.capitalize()} per row", frame, width=width, last=last)
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)

@@ -1,7 +1,6 @@
 """Reading files that a user has given into a data set that is kept; and other words of its texts as features."""
 
 import threading
-import time
 
 from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_words
 from xmlcore.datasets.errors import warnings_of_data
@@ -14,7 +13,6 @@ from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.models import words_by_trials
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
-from xmlcore.wording import duration
 
 SPLIT = (TEST_SIZE, RANDOM_STATE)  # of rows without a test file
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
@@ -123,28 +121,19 @@ class ReadTexts(ReadsFiles):
         return with_vectorizer(params)
 
     def run(self, progress=silent, files=None):
-        began = []
-
-        def watched(phase, fraction, detail=""):
-            if phase == "Reading words" and not began:
-                began.append(time.perf_counter())
-            progress(phase, fraction, detail)
-
         with task_files.taken(self.key, self.params["files"]) as sources:
             options = {name: value for name, value in self.params.items() if name != "files"}
             options["vectorizer"] = words_by_trials(vectorizer_of(self.params["vectorizer"]))
-            data, notes = read_noted(read_text_dataset, options | sources, watched)
-        notes.append(note_on_words(data, time.perf_counter() - began[0]))
+            data, notes = read_noted(read_text_dataset, options | sources, progress)
+        notes.append(note_on_words(data))
         progress("Saving", 0.0)
         return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
 
 
-def note_on_words(data, seconds: float) -> str:
-    """Return a sentence on how many features words became, and in which time."""
-    return (
-        f"Words became {data.n_features:,} features in {duration(seconds)}; a training row has "
-        f"{data.X_train.nnz / data.n_train:.1f} of them on average."
-    )
+def note_on_words(data) -> str:
+    """Return a sentence on how many features words became."""
+    of_row = data.X_train.nnz / data.n_train
+    return f"Words became {data.n_features:,} features; a training row has {of_row:.1f} of them on average."
 
 
 def with_vectorizer(params: dict) -> dict:
@@ -176,9 +165,9 @@ class OtherWords(MakesDataset):
         return Work(self.kind, self.sizes["bytes"], 6 * self.sizes["bytes"])
 
     def run(self, progress=silent, files=None):
-        data, start = self.dataset(progress), time.perf_counter()
-        made = with_words(data, words_by_trials(vectorizer_of(self.params["vectorizer"])), progress=progress)
-        notes = [made.notes[-1], note_on_words(made, time.perf_counter() - start)]
+        vectorizer = words_by_trials(vectorizer_of(self.params["vectorizer"]))
+        made = with_words(self.dataset(progress), vectorizer, progress=progress)
+        notes = [made.notes[-1], note_on_words(made)]
         progress("Saving", 0.0)
         object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
         object.__setattr__(made, "name", "data with other words")
