@@ -213,8 +213,8 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
         found |= _contain(names, query)
     if texts(data, part_name) is not None:
         found |= np.fromiter((query.lower() in text.lower() for text in texts(data, part_name)), bool, found.size)
-    found |= np.diff(Y[:, _named(data.label_names, data.n_labels, "label", query)].indptr) > 0
-    found |= np.diff(X[:, _named(data.feature_names, data.n_features, "feature", query)].indptr) > 0
+    found |= np.diff(Y[:, ids_named(data.label_names, data.n_labels, "label", query)].indptr) > 0
+    found |= np.diff(X[:, ids_named(data.feature_names, data.n_features, "feature", query)].indptr) > 0
     return np.flatnonzero(found)
 
 
@@ -236,7 +236,7 @@ def _contain(names, query) -> np.ndarray:
     return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
 
 
-def _named(names, count, noun, query) -> np.ndarray:
+def ids_named(names, count: int, noun: str, query: str) -> np.ndarray:
     """Return the ids, of ``count``, whose name contains ``query``; without names, the id that ``query`` is."""
     if names is not None:
         return np.flatnonzero(_contain(names, query))

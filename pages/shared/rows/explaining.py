@@ -319,7 +319,7 @@ def marks_words(text: str | None, kind: str) -> bool:
     return text is not None and kind not in explain.NOT_OF_FEATURES
 
 
-def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "Text") -> None:
+def show_text(text: str, vectorizer, frame, name: str, kind: str) -> None:
     """Show a text with the words marked that speak for and against a label; ``frame`` has their contributions."""
     given = dict(zip(frame["feature"].tolist(), frame["contribution"].tolist()))
     try:
@@ -327,9 +327,9 @@ def show_text(text: str, vectorizer, frame, name: str, kind: str, title: str = "
     except ValueError as error:  # the data set has a pattern of words that takes too long
         st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
         return
-    st.html(row_text.page(text, spans, given, name, UNITS[kind], title))
+    st.html(row_text.page(text, spans, given, name, UNITS[kind]))
     words = row_text.words(text, spans, given)
     with st.expander(f"The {format.count(len(words), 'known word')} as a table"):
         columns = {"word": tables.text("Word"), "times": tables.number("Times")}
         columns |= {"contribution": tables.number("Contribution", help=f"To {UNITS[kind]}")}
-        tables.show(words, f"words {title}", columns, signs={"contribution": format.signed})
+        tables.show(words, "words Text", columns, signs={"contribution": format.signed})

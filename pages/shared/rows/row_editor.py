@@ -163,14 +163,8 @@ def row_of(features, values, dropped, n_features: int):
 
 def find_features(names, query: str, without=()) -> np.ndarray:
     """Return the ids of features whose names contain a text: equal names first, then shorter before longer ones."""
-    text, gone = query.strip().lower(), set(map(int, without))
-    if names.feature_names is None:
-        number = text.removeprefix("feature").strip()
-        ids = [int(number)] if number.isdecimal() and int(number) < names.n_features else []
-    else:
-        listed = names.feature_names
-        ids = sorted((j for j, name in enumerate(listed) if text in name.lower()), key=lambda j: (len(listed[j]), j))
-    return np.array([j for j in ids if j not in gone], np.int64)
+    ids = np.setdiff1d(tables.ids_named(names.feature_names, names.n_features, "feature", query.strip()), without)
+    return ids[np.argsort([len(names.feature_name(j)) for j in ids.tolist()], kind="stable")]
 
 
 def changes(names, before, after) -> list[str]:

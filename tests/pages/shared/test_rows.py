@@ -120,10 +120,11 @@ def test_a_changed_row_and_the_search_for_features():
     assert row.dtype == np.float32 and row.shape == (1, 9)
     assert row.toarray()[0].tolist() == [0, 0, 0, -1, 0, 0, 0, 1.5, 0]
     assert row_editor.row_of([], [], [], 4).nnz == 0
-    data = SimpleNamespace(feature_names=["Matrix", "matrix norm", "norm", "Norms"], n_features=4)
+    names = ["Matrix", "matrix norm", "norm", "Norms"]
+    data = SimpleNamespace(feature_names=names, n_features=4, feature_name=names.__getitem__)
     assert row_editor.find_features(data, " NORM").tolist() == [2, 3, 1]
     assert row_editor.find_features(data, "norm", without=[3]).tolist() == [2, 1]
-    nameless = SimpleNamespace(feature_names=None, n_features=4)
+    nameless = SimpleNamespace(feature_names=None, n_features=4, feature_name="feature {}".format)
     assert row_editor.find_features(nameless, "3").tolist() == [3] and not row_editor.find_features(nameless, "4").size
 
 

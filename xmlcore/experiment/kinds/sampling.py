@@ -237,12 +237,8 @@ def _by_frequency(model, dataset) -> "DataFrame":
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, is_candidate, _ = _predict_test_rows(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets)
-    bucket_of_pair = buckets[dataset.Y_test.indices]
-    recall = []
-    for name in BUCKETS:
-        in_bucket = bucket_of_pair == name
-        recall.append(float(is_candidate[in_bucket].mean()) if in_bucket.any() else float("nan"))
-    return frame.assign(candidate_recall=recall)
+    recall = pd.Series(is_candidate, dtype=float).groupby(buckets[dataset.Y_test.indices]).mean()
+    return frame.assign(candidate_recall=recall.reindex(BUCKETS).to_numpy())
 
 
 @register
