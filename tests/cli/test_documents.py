@@ -8,6 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from xmlcore import PLT, TextClassifier, datasets, load_model
 from xmlcore.models import read_packed
@@ -125,3 +126,24 @@ def test_documents_in_a_zip_are_told_by_the_ending_within(run, files):
     with zipfile.ZipFile(files / "all.csv.zip", "w") as archive:
         archive.write(files / "all.csv", "all.csv")
     assert "the text from column 'body'" in run("describe", files / "all.csv.zip").err
+
+
+def test_vectors_beside_documents_are_trained_predicted_and_measured(run, json_of, files, documents):
+    vectors = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    np.save(files / "v.npy", vectors)
+    np.save(files / "two.npy", vectors[:2])
+    sp.save_npz(files / "v.npz", sp.csr_array(vectors))
+    got = json_of("train", files / "all.csv", *SMALL[:4], "--vectors", files / "v.npy", "-o", files / "m.zip")
+    assert "beside vectors of 3 values" in got["data"]["notes"][-1]
+    found = json_of("evaluate", files / "m.zip", files / "all.csv", *SMALL[:4], "--vectors", files / "v.npz")
+    assert found["measures"]["P@k"][0]["value"] == got["measures"]["P@k"][0]
+    ask = "predict", files / "m.zip", "--text", documents[0][0], "--text", documents[0][1], "-k", 1
+    lines = run(*ask, "--vectors", files / "two.npy", "--json", "--quiet").out.splitlines()
+    want = read_packed(files / "m.zip").predict_topk([documents[0][:2], vectors[:2]], 1)
+    assert [json.loads(line)["labels"][0]["label"] for line in lines] == want.labels[:, 0].tolist()
+    assert "takes vectors beside texts: give their file with --vectors" in run(*ask, status=2).err
+    assert "it has 40 rows, but there are 2 texts" in run(*ask, "--vectors", files / "v.npy", status=2).err
+    wrong = run("train", files / "all.csv", "--vectors", files / "two.npy", status=2).err
+    assert "it has 2 rows, but there are 40 texts. Give a row for each text, in their order (--vectors)" in wrong
+    half = run("train", files / "all.csv", "--test", files / "all.csv", "--vectors", files / "v.npy", status=2).err
+    assert "of the training texts or of the test texts alone. Give both" in half

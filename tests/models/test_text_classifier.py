@@ -5,10 +5,12 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.preprocessing import normalize
 
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, TextClassifier, load_model, metrics
 from xmlcore.datasets.texts import TextVectorizer
@@ -183,3 +185,27 @@ def test_packed_classes_keep_their_type_and_names_may_be_given(tmp_path):
     named = PackedModel(model.model_, ["short", "long"], vectorizer=model.vectorizer_).estimator
     assert named.classes_.tolist() == ["short", "long"] and model.model_.label_names_ == [10, 20]
     assert TextClassifier().fit(texts, np.eye(4)[np.arange(80) % 4]).suggest(texts[:1], 1)[0][0][0] in range(4)
+
+
+def test_vectors_beside_texts_are_a_block_of_the_same_weight(tmp_path):
+    texts, label_lists = some_texts()
+    vectors = np.random.default_rng(0).normal(size=(80, 6))
+    model = TextClassifier().fit([pd.Series(texts), vectors], label_lists)
+    words = TextVectorizer().fit_transform(texts)
+    expected = sp.hstack([words, normalize(vectors)]).toarray() / np.sqrt(2)
+    np.testing.assert_allclose(model.vectorizer_.transform([texts, vectors]).toarray(), expected, atol=1e-7)
+    assert model.vectorizer_.get_feature_names_out()[-1] == "vector 5"
+    assert model.vectorizer_.about.endswith(" beside vectors of 6 values")
+    PackedModel(model).save(tmp_path / "m.zip")
+    for loaded in (load_model(tmp_path / "m.zip"), load_model(model.save(tmp_path / "model"))):
+        assert loaded.suggest([texts, sp.csr_array(vectors)]) == model.suggest([texts, vectors])
+    assert '[["A text to label"], vectors]' in PackedModel(model).describe()
+    alone = model.vectorizer_.transform(model.vectorizer_.without_vectors(texts)).toarray()
+    np.testing.assert_array_equal(alone[:, :-6], words.toarray())
+    for wrong, message in (
+        (texts, "matrices beside the texts in X is 0, but the vectoriser was fitted to 1, of 6 columns"),
+        ([texts, vectors[:9]], r"X\[1\] has 9 rows, but X\[0\] has 80 texts"),
+        ([texts, vectors[:, :2]], r"X\[1\] has 2 columns, but the vectoriser was fitted to 6 there"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.predict(wrong)

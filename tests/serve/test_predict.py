@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shlex
 import socket
 import threading
 import time
@@ -10,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from serve.conftest import FEATURES, TEXTS, client_of, uri
+from serve.conftest import FEATURES, LABELS, TEXTS, client_of, uri
 
-from xmlcore import decisions
+from xmlcore import PLT, TextClassifier, decisions
 from xmlcore.models import PackedModel
 from xmlcore.progress import silent
 from xmlcore.ranking import Ranking
-from xmlcore.serve import Served, listen, make_app
+from xmlcore.serve import Served, commands, listen, make_app
 from xmlcore.serve.running import is_local
 
 PREDICT = "/v1/models/{}/predict"
@@ -133,6 +134,21 @@ def test_rows_get_the_labels_of_the_model_by_names_and_ids(client, of_rows):
     assert predictions(answer) == as_lists(of_rows, want, 5)
 
 
+def test_vectors_stand_beside_texts_if_the_model_has_learnt_such():
+    vectors = np.eye(3, dtype=np.float32)[np.arange(len(TEXTS)) % 3]
+    packed = PackedModel(TextClassifier(PLT(max_leaf_labels=2)).fit([TEXTS, vectors], LABELS))
+    client, want = client_of([Served("both", packed)]), packed.predict_topk([TEXTS[:2], vectors[:2]], 2)
+    sent = {"texts": TEXTS[:2], "vectors": vectors[:2].tolist(), "k": 2}
+    found = predictions(client.post(PREDICT.format("both"), json=sent))
+    assert [[one["id"] for one in row] for row in found] == want.labels.tolist()
+    assert client.get("/v1/models/both").json()["vectors"] == 3
+    for wrong in (None, [[1, 0, 0]], [[1, 0], [1, 0]], [[1, 0, "0"], [1, 0, 0]]):
+        answer = client.post(PREDICT.format("both"), json=sent | {"vectors": wrong})
+        assert answer.status_code == 422 and "a list of 3 finite numbers for each text" in answer.json()["error"]
+    assert "beside texts" in client.post("/v1/projects/both/suggest", data={"text": "cat"}).json()["error"]
+    assert json.loads(shlex.split(commands(packed, "cat"))[-1])["vectors"] == [[0, 0, 0]]
+
+
 REFUSED = {
     "not JSON": (b"{", 400, "no JSON"),
     "NaN": (b'{"row": {"age": NaN}}', 400, "NaN is not allowed"),
@@ -167,6 +183,7 @@ REFUSED = {
     "k as text": (b'{"row": {}, "k": "5"}', 422, "k must be"),
     "k of true": (b'{"row": {}, "k": true}', 422, "k must be"),
     "a large k": (b'{"row": {}, "k": 1001}', 422, "k must be"),
+    "vectors of rows": (b'{"row": {}, "vectors": [[1]]}', 422, "vectors must be left out"),
     "unknown": (b'{"row": {}, "unknown": "x"}', 422, '"error" or "ignore"'),
     "too many": (json.dumps({"rows": [{}] * 1001}).encode(), 413, "rows has 1,001 items; at most 1,000"),
     "too large": (b" " * (17 << 20), 413, "more than 16,777,216 bytes"),

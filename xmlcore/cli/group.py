@@ -22,7 +22,7 @@ COMMANDS = {
 }
 # Options by the arguments of the library that they stand for: errors name those.
 _OF_DATA = "labels test_labels first_index test_size text separator feature_names label_names encoding blanks format"
-_OF_WORDS = "min_df max_df max_features hashing_bits analyzer pattern"
+_OF_WORDS = "vectors test_vectors min_df max_df max_features hashing_bits analyzer pattern"
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in f"{_OF_DATA} {_OF_WORDS}".split()}
 OPTIONS |= {"names": "--vocabulary", "xmlcore.datasets.read_text_dataset": "--text"}
 

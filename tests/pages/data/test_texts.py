@@ -1,5 +1,8 @@
 """Files of texts with labels on the Data page: the guess, the fields that change it, and what is read."""
 
+import io
+
+import numpy as np
 import pytest
 
 from pages.data.forms import form
@@ -87,6 +90,15 @@ def test_columns_and_settings_can_be_changed(ready):
     again = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
     assert "**news, words, pairs and triples**" in page.run().text() and again.vectorizer.ngrams == (1, 3)
     assert again.texts_train == kept.texts_train
+
+
+def test_a_file_of_vectors_stands_beside_the_words(ready):
+    np.save(file := io.BytesIO(), np.eye(60, 4))
+    page = choose(ready)
+    put_file(page, f"texts.vectors.{page.at.session_state['texts.round']}", "v.npy", file.getvalue())
+    page.run().press("texts.make").until(lambda s: "60 rows" in s.text())
+    kept = datasets.load_saved(page.at.session_state["workspace.snapshot"]["dataset"])
+    assert kept.vectorizer.widths_beside_ == [4] and kept.feature_names[-1] == "vector 3"
 
 
 @pytest.mark.parametrize("labels", ['["law", "art"]', '"law"'])
