@@ -128,10 +128,9 @@ def test_documents_in_a_zip_are_told_by_the_ending_within(run, files):
     assert "the text from column 'body'" in run("describe", files / "all.csv.zip").err
 
 
-def test_vectors_beside_documents_are_trained_predicted_and_measured(run, json_of, files, documents):
+def test_vectors_beside_documents_are_trained_and_measured(run, json_of, files, documents):
     vectors = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
-    np.save(files / "v.npy", vectors)
-    np.save(files / "two.npy", vectors[:2])
+    np.save(files / "v.npy", vectors), np.save(files / "two.npy", vectors[:2])
     sp.save_npz(files / "v.npz", sp.csr_array(vectors))
     got = json_of("train", files / "all.csv", *SMALL[:4], "--vectors", files / "v.npy", "-o", files / "m.zip")
     assert "beside vectors of 3 values" in got["data"]["notes"][-1]
@@ -141,9 +140,6 @@ def test_vectors_beside_documents_are_trained_predicted_and_measured(run, json_o
     lines = run(*ask, "--vectors", files / "two.npy", "--json", "--quiet").out.splitlines()
     want = read_packed(files / "m.zip").predict_topk([documents[0][:2], vectors[:2]], 1)
     assert [json.loads(line)["labels"][0]["label"] for line in lines] == want.labels[:, 0].tolist()
-    assert "takes vectors beside texts: give their file with --vectors" in run(*ask, status=2).err
-    assert "it has 40 rows, but there are 2 texts" in run(*ask, "--vectors", files / "v.npy", status=2).err
+    assert "the model takes vectors beside texts: give their file with --vectors" in run(*ask, status=2).err
     wrong = run("train", files / "all.csv", "--vectors", files / "two.npy", status=2).err
     assert "it has 2 rows, but there are 40 texts. Give a row for each text, in their order (--vectors)" in wrong
-    half = run("train", files / "all.csv", "--test", files / "all.csv", "--vectors", files / "v.npy", status=2).err
-    assert "of the training texts or of the test texts alone. Give both" in half

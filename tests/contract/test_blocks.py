@@ -19,7 +19,7 @@ def blocks(form=sp.csr_array):
     return [form(X[:, :5]), X[:, 5:]]
 
 
-def test_blocks_are_their_unit_rows_by_the_root_of_how_many_have_values():
+def test_blocks_are_unit_rows_over_the_root_of_their_number():
     A, B = blocks()
     B = B * np.where(np.arange(len(B)) % 5, 7.0, 0.0)[:, None]
     n = np.maximum((np.diff(A.indptr) > 0).astype(int) + B.any(axis=1), 1)
@@ -53,7 +53,7 @@ def test_a_list_is_fitted_predicted_and_saved_as_one_matrix(case, tmp_path):
         expected._check_input([A, B])
 
 
-def test_blocks_are_explained_and_perturbed_as_they_are_predicted():
+def test_blocks_are_explained_as_they_are_predicted():
     (A, B), Y = blocks(), problem()[1]
     model = PLT(max_leaf_labels=2).fit([A, B], Y)
     one = side_by_side([*map(check_features, blocks())])

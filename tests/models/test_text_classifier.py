@@ -195,17 +195,15 @@ def test_vectors_beside_texts_are_a_block_of_the_same_weight(tmp_path):
     expected = sp.hstack([words, normalize(vectors)]).toarray() / np.sqrt(2)
     np.testing.assert_allclose(model.vectorizer_.transform([texts, vectors]).toarray(), expected, atol=1e-7)
     assert model.vectorizer_.get_feature_names_out()[-1] == "vector 5"
-    assert model.vectorizer_.about.endswith(" beside vectors of 6 values")
     PackedModel(model).save(tmp_path / "m.zip")
     for loaded in (load_model(tmp_path / "m.zip"), load_model(model.save(tmp_path / "model"))):
         assert loaded.suggest([texts, sp.csr_array(vectors)]) == model.suggest([texts, vectors])
     assert '[["A text to label"], vectors]' in PackedModel(model).describe()
     alone = model.vectorizer_.transform(model.vectorizer_.without_vectors(texts)).toarray()
     np.testing.assert_array_equal(alone[:, :-6], words.toarray())
-    for wrong, message in (
-        (texts, "matrices beside the texts in X is 0, but the vectoriser was fitted to 1, of 6 columns"),
-        ([texts, vectors[:9]], r"X\[1\] has 9 rows, but X\[0\] has 80 texts"),
-        ([texts, vectors[:, :2]], r"X\[1\] has 2 columns, but the vectoriser was fitted to 6 there"),
+    with pytest.raises(
+        ValueError, match="beside the texts in X is 0, but the vectoriser was fitted to 1, of 6 columns"
     ):
-        with pytest.raises(ValueError, match=message):
-            model.predict(wrong)
+        model.predict(texts)
+    with pytest.raises(ValueError, match=r"X\[1\] has 9 rows, but X\[0\] has 80 texts"):
+        model.fit([texts, vectors[:9]], label_lists)

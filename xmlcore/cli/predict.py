@@ -69,14 +69,9 @@ def command(
         packed = read_packed(model)
         options = {"text": columns, "encoding": encoding}
         inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
-        if vectors is not None and not packed.is_text:
-            raise ValueError(f"--vectors is for texts, and {model} takes rows of features")
-        if vectors is None and getattr(packed.vectorizer, "widths_beside_", None):
-            raise ValueError(f"{model} takes vectors beside texts: give their file with --vectors")
-        beside = [] if vectors is None else read_vectors(vectors, len(inputs), None, progress)
+        given = _beside(inputs, vectors, packed, progress)
         progress("Predicting", 0.0)
-        X, seen = packed.rows([inputs, *beside] if beside else inputs), Watch()
-        allowed = packed.allowed(labels, exclude)
+        X, seen, allowed = packed.rows(given), Watch(), packed.allowed(labels, exclude)
         has_rule = rule_of(packed.model) is not None
         if decided := decided or has_rule and k is None and not scores:
             ranking = decided_ranking(packed.model, X, k, seen, allowed)
@@ -115,6 +110,15 @@ def _read(rows, packed, options, first_index, progress):
     for remark in found.notes(packed.feature_names):
         note(remark)
     return found.X, found.ids
+
+
+def _beside(inputs, vectors, packed, progress):
+    """Return texts in a list with the vectors beside them, if the model takes such; others as they are."""
+    takes = bool(getattr(packed.vectorizer, "widths_beside_", ()))
+    if takes != (vectors is not None):
+        says = "takes vectors beside texts: give their file with" if takes else "takes no vectors: leave out"
+        raise ValueError(f"the model {says} --vectors")
+    return [inputs, *read_vectors(vectors, len(inputs), None, progress)] if takes else inputs
 
 
 def _write(file, packed, ranking, to_json, ids=None):
