@@ -1,6 +1,6 @@
 """Types of arguments that many public functions share, for editors and type checkers."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NewType, Protocol, TypeAlias
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
     ArrayLike: TypeAlias = npt.ArrayLike
     # Rows of features: sparse, or whatever numpy.asarray makes a matrix of numbers of, such as a pandas DataFrame.
-    Matrix: TypeAlias = sp.sparray | sp.spmatrix | ArrayLike
+    OneMatrix: TypeAlias = sp.sparray | sp.spmatrix | ArrayLike
+    # A list of matrices for models: blocks of columns of the same rows.
+    Matrix: TypeAlias = OneMatrix | Sequence[OneMatrix]
+    # Texts, or a list of texts and of matrices that have a row for each.
+    Texts: TypeAlias = Iterable[str] | Sequence[OneMatrix]
     # Labels of rows: a binary matrix, or a list of labels for each row.
-    Labels: TypeAlias = Matrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
+    Labels: TypeAlias = OneMatrix | Sequence[Collection[int]] | Sequence[Collection[Hashable]]
     # Names of labels: strings, or other values that can be hashed, such as the members of an Enum.
     LabelNames: TypeAlias = Sequence[Hashable] | npt.NDArray[Any]
     # Labels that may be predicted, or may not: one or several, by their ids or names, or a bool for each label.
@@ -29,9 +33,9 @@ if TYPE_CHECKING:
     # Seed of random numbers; a generator is drawn from, so that it gives another seed each time.
     RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 else:  # help() and the reference write these names, not what they stand for; to import pandas takes half a second
-    _NAMES = ("ArrayLike", "Matrix", "Labels", "LabelNames", "SomeLabels", "Predictions", "RandomState")
+    _NAMES = ("ArrayLike", "Matrix", "Texts", "Labels", "LabelNames", "SomeLabels", "Predictions", "RandomState")
     _OF_DOCUMENTS = [NewType(name, object) for name in _NAMES]
-    ArrayLike, Matrix, Labels, LabelNames, SomeLabels, Predictions, RandomState = _OF_DOCUMENTS
+    ArrayLike, Matrix, Texts, Labels, LabelNames, SomeLabels, Predictions, RandomState = _OF_DOCUMENTS
     DataFrame = Dataset = Any
 
 Auto: TypeAlias = Literal["auto"]  # what stands for a value that the estimator chooses

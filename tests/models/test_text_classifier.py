@@ -201,9 +201,7 @@ def test_vectors_beside_texts_are_a_block_of_the_same_weight(tmp_path):
     assert '[["A text to label"], vectors]' in PackedModel(model).describe()
     alone = model.vectorizer_.transform(model.vectorizer_.without_vectors(texts)).toarray()
     np.testing.assert_array_equal(alone[:, :-6], words.toarray())
-    with pytest.raises(
-        ValueError, match="beside the texts in X is 0, but the vectoriser was fitted to 1, of 6"
-    ):
+    with pytest.raises(ValueError, match="beside the texts in X is 0, but the vectoriser was fitted to 1, of 6"):
         model.predict(texts)
     with pytest.raises(ValueError, match=r"X\[1\] has 9 rows, but X\[0\] has 80 texts"):
         model.fit([texts, vectors[:9]], label_lists)

@@ -35,6 +35,10 @@ for rows in (X, X.tolist(), sp.csr_array(X), sp.coo_matrix(X)):
         Dataset("mine", rows, labels, rows, labels, label_names=["art", "law"])
 
 
+PLT().fit([X, sp.csr_array(X)], [[0]] * 4).predict([X, sp.csr_array(X)])
+TextClassifier().fit([["a", "b", "c", "d"], X], [["art"]] * 4).predict([["a"], X[:1]])
+
+
 def train(model: MultiLabelModel, data: Dataset, progress: Progress = silent) -> Ranking:
     """Return what a model ranks first: the base class has all that is needed."""
     fitted = model.set_params(n_jobs=2).fit(data.X_train, y=data.Y_train, progress=progress)

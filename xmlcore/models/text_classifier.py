@@ -1,7 +1,6 @@
 """TextClassifier: a vectoriser and a model in one, with texts and label names in, label names out."""
 
 import copy
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -23,7 +22,7 @@ from xmlcore.models.wrapping import MODEL, WrapsModel
 from xmlcore.parameters import Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking, of_known
-from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker, SomeLabels
+from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Ranker, SomeLabels, Texts
 
 PARAMETERS = (
     MODEL,
@@ -125,7 +124,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
     @documented
     def fit(
         self,
-        X: Iterable[str],
+        X: Texts,
         y: Labels | None = None,
         *,
         Y: Labels | None = None,
@@ -173,7 +172,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
     @documented
     def partial_fit(
         self,
-        X: Iterable[str],
+        X: Texts,
         y: Labels | None = None,
         *,
         Y: Labels | None = None,
@@ -216,7 +215,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return self
 
     def predict_topk(
-        self, X: Iterable[str], k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
+        self, X: Texts, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
         labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
     ) -> Ranking:  # fmt: skip
         progress = to_progress(progress)
@@ -225,7 +224,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
         return of_known(self.model_.predict_topk(rows, k, progress=rest, weights=weights, labels=labels), rows)
 
     def predict(
-        self, X: Iterable[str], threshold: float | None = None
+        self, X: Texts, threshold: float | None = None
     ) -> "list[list] | sp.csr_array | np.ndarray":  # as the labels were given
         """Return the labels that the model's ``predict`` decides for.
 
@@ -251,7 +250,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
             names.append([self.labels_[j] for j in found.indices[part][order]] if n_words[row] else [])
         return names
 
-    def suggest(self, X: Iterable[str], k: int = 5) -> list[list[tuple[Any, float]]]:
+    def suggest(self, X: Texts, k: int = 5) -> list[list[tuple[Any, float]]]:
         """Return the names, or the ids of labels without names, and the scores of the k best labels of each text.
 
         Parameters

@@ -17,7 +17,7 @@ from xmlcore.datasets.texts import cutting
 from xmlcore.datasets.texts.words import LETTERS, WORD, WordFinder, lack_blanks
 from xmlcore.parameters import AUTO, HasParameters, Parameter, check_parameters, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.typing import Auto
+from xmlcore.typing import Auto, Texts
 from xmlcore.validation import INT32_MAX, check_count, check_fitted
 from xmlcore.wording import plain, refusal
 
@@ -200,7 +200,7 @@ class TextVectorizer(HasParameters):
             blocks = ["letters and pairs of letters (analyzer 'letters', for scripts without blanks between words)"]
         return " beside ".join([*blocks, *(f"vectors of {width:,} values" for width in self.widths_beside_)])
 
-    def fit(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
+    def fit(self, texts: Texts, y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.
 
         Parameters
@@ -226,7 +226,7 @@ class TextVectorizer(HasParameters):
         self.fit_transform(texts, y, progress)
         return self
 
-    def fit_transform(self, texts: Iterable[str], y: object = None, progress: ProgressLike = silent) -> sp.csr_array:
+    def fit_transform(self, texts: Texts, y: object = None, progress: ProgressLike = silent) -> sp.csr_array:
         """Fit to texts, and return their rows; each text is read once.
 
         Parameters
@@ -271,7 +271,7 @@ class TextVectorizer(HasParameters):
         self._set_fitted(names, factors, stop, len(texts), analyzer, settings, [block.shape[1] for block in beside])
         return self._weighted(counted, beside)
 
-    def transform(self, texts: Iterable[str], progress: ProgressLike = silent) -> sp.csr_array:
+    def transform(self, texts: Texts, progress: ProgressLike = silent) -> sp.csr_array:
         """Return the rows of texts.
 
         Parameters
