@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from xmlcore import PLT, decisions, experiment
-from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset
+from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset, with_label_table
 from xmlcore.metrics import Hierarchy
 from xmlcore.models import PackedModel, read_packed
 
@@ -41,6 +41,21 @@ def test_parents_are_read_from_lines():
     }
     with pytest.raises(DatasetFormatError, match="line 2: it has one name, 'dog animal'"):
         read_label_parents(b"cat\tanimal\ndog animal\n")
+
+
+def test_a_table_gives_parents_and_aliases_to_labels():
+    X, Y = [[1.0], [2.0], [3.0], [4.0]], [["cat"], ["dog", "hound"], ["hound"], ["law"]]
+    whole = Dataset("pets", X, Y, X, Y)
+    found = with_label_table(whole, b"label,parent,aliases\ncat,animal; pet,\ndog,animal,hound;Fido\nfish,animal,cod\n")
+    assert found.label_names == ["cat", "dog", "law"] and found.label_parents["cat"] == ("animal", "pet")
+    assert found.label_aliases == {"hound": "dog", "Fido": "dog"}
+    assert found.Y_train.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
+    alone = with_label_table(whole, b"cat\tanimal\n")
+    assert alone.label_parents == {"cat": ("animal",)} and alone.label_names == whole.label_names
+    assert with_label_table(whole, b"label,aliases\nhome,law\n").label_names == ["cat", "dog", "hound", "home"]
+    for table, says in ((b"label,parent\n,animal\n", "line 2: it has no label"), (b"a\tb\n", "none of the 4 labels")):
+        with pytest.raises(ValueError, match=says):
+            with_label_table(whole, table)
 
 
 def test_what_cannot_be_said_of_labels_is_refused():

@@ -1,6 +1,5 @@
 """The options by which commands read a data set, and the reading."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -33,8 +32,9 @@ _OPTIONS = (
     click.option("--vectors", type=click.Path(), help="File of a matrix that has a row for each document of DATA, "
                  "such as embeddings (.npy, .npz): features beside the words."),
     click.option("--test-vectors", type=click.Path(), help="The same for the documents of --test."),
-    click.option("--label-parents", type=click.Path(), help="File of what is above labels, for hierarchical measures: "
-                 "in each line a label or group, a tab, and the group or label that it is in."),
+    click.option("--label-parents", type=click.Path(), help="CSV of what is above labels, for hierarchical measures, "
+                 "and of further names, with the columns label, parent and aliases; or lines of a label, a tab, and "
+                 "what it is in."),
 )  # fmt: skip
 _OF_DOCUMENTS = (
     click.option("--text", multiple=True, metavar="COLUMN",
@@ -78,7 +78,7 @@ def _lines(path) -> list[str]:
 def read(data: str, options: dict, progress, vectorizer=None):
     """Return a data set: one of the catalog, by its name, or from files of rows or documents."""
     found, parents = _read(data, options, progress, vectorizer), options["label_parents"]
-    return found if parents is None else replace(found, label_parents=datasets.read_label_parents(parents))
+    return found if parents is None else datasets.with_label_table(found, parents)
 
 
 def _read(data, options, progress, vectorizer):

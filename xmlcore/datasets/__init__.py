@@ -5,7 +5,7 @@ from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.readers.names import read_label_parents
 from xmlcore.datasets.readers.new_rows import NewRows, read_new_rows
 from xmlcore.datasets.readers.rankings import read_ranking
-from xmlcore.datasets.readers.reading import read_dataset, read_matrix, warm_up
+from xmlcore.datasets.readers.reading import read_dataset, read_matrix, warm_up, with_label_table
 from xmlcore.datasets.registry.catalog import catalog, load, prepare
 from xmlcore.datasets.registry.entries import CatalogEntry
 from xmlcore.datasets.registry.fetch import DownloadError
@@ -38,6 +38,6 @@ __all__ = [
     "make_synthetic", "prepare", "read_dataset", "read_label_parents", "read_matrix", "read_new_rows", "read_ranking",
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
     "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",
-    "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_words", "without_leaks", "write_arff",
-    "write_fasttext", "write_matrix",
+    "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_label_table", "with_words", "without_leaks",
+    "write_arff", "write_fasttext", "write_matrix",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from xmlcore.datasets.readers.names import visible
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import Task
+from xmlcore.experiment.kinds.read import LABEL_TABLE
 from xmlcore.system import free_bytes
 
 SHORT = 10_000_000  # bytes; for a larger data set the form shows its size and the time it takes
@@ -95,6 +96,15 @@ class ChosenFiles:
         ids = self.ids()
         st.session_state[self._before] = {}
         transfers.empty(self._round, ids)
+
+
+def label_table(files: ChosenFiles):
+    """Draw the field for what is above labels, and their further names."""
+    help = (
+        "CSV with the columns `label`, `parent` and `aliases`, one of the last two at least; several names in a cell "
+        "have ; between. Measures then also count near labels, and an alias counts as its label."
+    )
+    return files.uploader(LABEL_TABLE, "Parents and aliases of labels (optional)", help)
 
 
 class Request(NamedTuple):

@@ -14,8 +14,9 @@ from xmlcore import datasets, experiment
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS
 from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
 from xmlcore.experiment.engine import task_files
+from xmlcore.experiment.kinds.read import LABEL_TABLE
 
-FILES = ChosenFiles("texts", ("train", "test", "names", "vectors", "test_vectors"), "read_texts")
+FILES = ChosenFiles("texts", ("train", "test", "names", "vectors", "test_vectors", LABEL_TABLE), "read_texts")
 ENCODINGS = {
     "utf-8": "UTF-8",
     "cp1252": "Windows-1252 (Western Europe)",
@@ -213,7 +214,7 @@ def _fields() -> form.Request | None:
             "Names of labels that are URIs, as Annif has them: TSV with `<uri>`, a tab and a name in each line, or CSV "
             "with the columns `uri` and `label_en`.",
         )
-    others = {}
+    others = {LABEL_TABLE: form.label_table(FILES)}
     with left:
         others["vectors"] = FILES.uploader(
             "vectors",

@@ -9,10 +9,13 @@ from pages.shared.workspaces import dataset_list
 from xmlcore import experiment
 from xmlcore.datasets.readers.formats import FileHead, read_head
 from xmlcore.experiment.engine import task_files
+from xmlcore.experiment.kinds.read import LABEL_TABLE
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""
-FILES = ChosenFiles("upload", ("train", "test", "label_file", "test_label_file", "labels", "features"), "read")
+FILES = ChosenFiles(
+    "upload", ("train", "test", "label_file", "test_label_file", "labels", "features", LABEL_TABLE), "read"
+)
 LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
 TITLES = {
     SAID: "as the file says",
@@ -76,6 +79,7 @@ def _fields(fingerprint) -> form.Request | None:
         label_names = FILES.uploader("labels", "Label names (optional)", about)
     with right:
         feature_names = FILES.uploader("features", "Feature names (optional)", about)
+    table = form.label_table(FILES)
     name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
     if train is None:
         return None
@@ -84,6 +88,7 @@ def _fields(fingerprint) -> form.Request | None:
         "test_labels": test_label_file,
         "label_names": label_names,
         "feature_names": feature_names,
+        LABEL_TABLE: table,
     }
     task, files = reading(train, test, **others, **options)
     name = name or dataset_list.file_name(form.names_of(files)) or getattr(head, "relation", "")  # of an ARFF file

@@ -226,7 +226,8 @@ def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsy
     page.press("predict.decide").until(lambda s: any(box.key == "predict.decide.by" for box in s.at.selectbox))
     shown = page.set("predict.decide.by", "macro F1@3").frame("newly predicted")
     assert re.search(rf"Showing {len(shown)} of \d+ changed rows", page.text())
-    page.press("predict.decide.keep")
+    page.set(f"predict.allowed {key}", "-0").press("predict.decide.keep")
+    assert "kept for the 7 labels allowed" in page.text()
     row = page.at.number_input(key="predict.row").value
 
     def shown():
@@ -242,7 +243,7 @@ def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsy
     found["Explain"] = shown()
     first = explaining.score(explaining.DECIDES, max(found["Explain"].values()))
     assert f"({said_plainly(first)})" in page.text()
-    task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3"})
+    task = experiment.task("pack_model", {"run": key}, {"dataset_name": "words", "decision": "macro F1@3 among -0"})
     experiment.keep(task)
     (tmp_path / "rows.txt").write_bytes(xmlc(word_data(), "test"))
     with pytest.raises(SystemExit):
@@ -254,6 +255,7 @@ def test_five_outlets_say_the_same_by_a_kept_decision(page, key, tmp_path, capsy
     (answer,) = client.post("/predict", json=sent).json()["predictions"]
     found["xmlcore serve"] = {one["label"]: one["score"] for one in answer}
     whole = found["xmlcore predict"]
+    assert word_data().label_name(0) not in whole
     for of, values in found.items():  # both pages have the first five labels
         assert values == pytest.approx({name: whole[name] for name in values}, abs=1e-6), of
     assert [len(values) for values in found.values()] == [len(found["Explain"]), 3, len(found["Predict"]), 3, 3]

@@ -1,5 +1,6 @@
 """Names of features and labels: how they are read, shown, and what is unusual about them."""
 
+import csv
 import re
 from collections import Counter
 from xml.parsers import expat
@@ -78,6 +79,31 @@ def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
     for name, above in dict.fromkeys(read_pairs(source, "label_parents")):
         found[name] = (*found.get(name, ()), above)
     return found
+
+
+def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    """Return what is above labels, and further names of them with the label of each.
+
+    The file is a CSV table with the columns label, and parent or aliases or both, where a cell may have several names
+    with ; between; or is as :func:`read_label_parents` takes it.
+    """
+    lines, source = read_names(given, "label_table", _BOUND)
+    columns = [name.strip().lower() for name in next(csv.reader(lines[:1]), ())]
+    if "label" not in columns or not {"parent", "aliases"} & {*columns}:
+        return read_label_parents("\n".join(lines).encode()), {}
+    parents, aliases = {}, {}
+    for number, cells in enumerate(csv.reader(lines[1:]), 2):
+        row = dict(zip(columns, map(str.strip, cells)))
+        label = row.get("label")
+        above, others = (
+            [part for one in row.get(of, "").split(";") if (part := one.strip())] for of in ("parent", "aliases")
+        )
+        if not label and (above or others):
+            raise source.error("it has no label", "Write the label into the column label.", number)
+        if above:
+            parents[label] = tuple(dict.fromkeys((*parents.get(label, ()), *above)))
+        aliases |= {other: label for other in others if other != label}
+    return parents, aliases
 
 
 def read_pairs(given, field: str) -> list[tuple[str, str]]:

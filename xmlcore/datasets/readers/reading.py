@@ -1,7 +1,9 @@
 """Read matrices and data sets from files."""
 
+import itertools
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import InputError, warn
 from xmlcore.datasets.readers import archived, xmlc
 from xmlcore.datasets.readers.formats import check_options, read_rows
-from xmlcore.datasets.readers.names import ONE_PER_LINE, read_names, remark
+from xmlcore.datasets.readers.names import ONE_PER_LINE, read_label_table, read_names, remark
 from xmlcore.datasets.readers.rows import ReadOptions, canonical_csr, widened
 from xmlcore.datasets.readers.sources import NamedSource, file_name, stem, telling_name
 from xmlcore.datasets.splits import chosen_rows, read_split, stratified_parts
@@ -372,3 +374,42 @@ def warm_up() -> None:
     """Compile the readers and the stratification by running them on a few rows."""
     xmlc.warm_up()
     stratified_parts([[0], [1], [0, 1], []], (0.5, 0.5))
+
+
+def with_label_table(data: Dataset, source: Source) -> Dataset:
+    """Return a data set that knows what is above its labels, and further names of them.
+
+    Parameters
+    ----------
+    data : Dataset
+        Its labels have names.
+    source : path, bytes, or binary file object
+        A CSV table with the columns ``label``, and ``parent`` or ``aliases`` or both, where a cell may have several
+        names with ; between; or lines as :func:`xmlcore.datasets.read_label_parents` takes them. Labels and aliases
+        that the data set lacks are left out.
+
+    Returns
+    -------
+    Dataset
+        Labels that are aliases have become those that they stand for.
+
+    Raises
+    ------
+    DatasetFormatError, ValueError
+        The file has another form, or none of the labels.
+    """
+    parents, aliases = read_label_table(source)
+    names = data.label_names
+    if names is None:
+        raise ValueError("the labels of the data set have no names, by which parents and aliases are found")
+    kept = list(dict.fromkeys(aliases.get(name, name) for name in names))
+    aliases = {alias: label for alias, label in aliases.items() if label in {*kept}}
+    if not aliases and parents.keys().isdisjoint(names):
+        raise ValueError(f"the table has none of the {len(names):,} labels, such as {names[0]!r:.60}")
+    changed = {"label_parents": parents or None, "label_aliases": aliases or None}
+    if kept != names:
+        for of in ("Y_train", "Y_test"):
+            Y = getattr(data, of)
+            changed[of] = [[names[j] for j in Y.indices[a:b]] for a, b in itertools.pairwise(Y.indptr)]
+        changed["label_names"] = kept
+    return replace(data, **changed)

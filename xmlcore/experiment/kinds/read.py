@@ -2,7 +2,7 @@
 
 import threading
 
-from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_words
+from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_label_table, with_words
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import all_visible
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
@@ -15,7 +15,8 @@ from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import silent
 
 SPLIT = (TEST_SIZE, RANDOM_STATE)  # of rows without a test file
-FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
+LABEL_TABLE = "label_table"  # the file of with_label_table; others are arguments of read_dataset
+FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names", LABEL_TABLE)
 OPTIONS = {"labels": None, "first_index": 0, "counts": "header", "leave_out": False}
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
@@ -72,8 +73,10 @@ class Read(ReadsFiles):
 
 def read_noted(reader, arguments, progress):
     """Return the data set that a function reads, without notes, and its notes and warnings as a list."""
+    table = arguments.pop(LABEL_TABLE, None)
     with _lock, warnings_of_data() as warned:
         data = reader(**arguments, name="uploaded data", max_bytes=task_files.MAX_TEXT, progress=progress)
+        data = data if table is None else with_label_table(data, table)
     for noun, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
         if count > most:
             raise ValueError(
@@ -96,7 +99,7 @@ def _show_names(data) -> list[str]:
     return notes
 
 
-TEXT_FILES = ("train", "test", "names", "vectors", "test_vectors")  # arguments of read_text_dataset
+TEXT_FILES = ("train", "test", "names", "vectors", "test_vectors", LABEL_TABLE)  # arguments, and the table
 TEXT_OPTIONS = {
     "text": "text", "labels": "labels", "format": "auto", "separator": "auto", "encoding": "utf-8", "header": "auto"
 }  # fmt: skip

@@ -7,7 +7,7 @@ from xmlcore import store
 from xmlcore.experiment.catalog import MODELS, NOISE_NAMES
 from xmlcore.experiment.engine.task import KINDS, load
 from xmlcore.experiment.kinds.prepare import WAYS
-from xmlcore.experiment.kinds.read import vectorizer_of
+from xmlcore.experiment.kinds.read import LABEL_TABLE, vectorizer_of
 
 # Kinds of tasks that make data sets, in the order in which we ask.
 MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
@@ -94,11 +94,12 @@ def _reading_code(kind, params, changed, files) -> list[str]:
     options = {name: value for name, value in changed.items() if name not in ("files", "vectorizer")}
     if "test" not in names:
         options |= {name: params[name] for name in ("test_size", "random_state")}
+    table = [f"data = datasets.with_label_table(data, {_literal(names.pop(one))})" for one in {*names} & {LABEL_TABLE}]
     arguments = [_literal(names.pop("train")), *filter(None, [_arguments(names | options)])]
     if kind == "read":
-        return [f"data = datasets.read_dataset({', '.join(arguments)})"]
+        return [f"data = datasets.read_dataset({', '.join(arguments)})", *table]
     arguments = ", ".join([*arguments, "vectorizer=vectorizer"])
-    return [*_vectorizer_code(params), f"data = datasets.read_text_dataset({arguments})"]
+    return [*_vectorizer_code(params), f"data = datasets.read_text_dataset({arguments})", *table]
 
 
 def _vectorizer_code(params) -> list[str]:
