@@ -242,9 +242,11 @@ def model_style(model: str, params: dict[str, Any]) -> str:
 
 
 def model_title(model: str, params: dict[str, Any]) -> str:
-    """Return the name of a model, and whether it was trained with noise; or that of another program."""
+    """Return the name of a model, and its members or whether it was trained with noise; or that of another program."""
     if model == GIVEN:
         return params.get("program", GIVEN)
+    if params.get("members"):
+        return f"{model} of {value_text(params['members'])}"
     if not trained_with_noise({"params": params}):
         return model
     kind, level = params.get("noise_kind", "gaussian"), params["noise_sigma"]
