@@ -139,13 +139,6 @@ label_names_ : list
 feature_of_column_ : ndarray of int32
     The features that occur in the training rows, most frequent first. Fitted arrays number them in this order, as
     columns.""",
-    "not_fitted": """\
-Raises
-------
-NotFittedError
-    The model is not fitted.
-ValueError, TypeError
-    X does not fit the model.""",
     "label_names": """\
 label_names : sequence, shape (L,), optional
     Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.""",

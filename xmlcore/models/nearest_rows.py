@@ -56,8 +56,32 @@ PARAMETERS = (
 )  # fmt: skip
 
 
+class ScoresRows(MultiLabelModel):
+    """Base of models that score a few labels of each row, by a method ``_scores`` of checked rows."""
+
+    def predict_topk(
+        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
+    ) -> Ranking:
+        progress, k = to_progress(progress), check_count(k, "k")
+        if weights is not None:
+            return self._heaviest(X, k, weights, progress)
+        found = self._scores(self._check_input(X, k), progress)
+        labels, scores = np.empty((found.shape[0], k), np.int32), np.empty((found.shape[0], k))
+        top_k_sparse(*csr_parts(found), labels, scores)
+        fill_with_zeros(labels[:, : min(k, self.n_labels_)])
+        return Ranking(labels, scores.astype(np.float32))
+
+    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
+        threshold = check_threshold(threshold)
+        found = self._scores(self._check_input(X)).astype(np.float32)
+        found.data[found.data < threshold] = 0.0
+        found.eliminate_zeros()
+        found.sort_indices()
+        return found
+
+
 @described
-class NearestRows(MultiLabelModel):
+class NearestRows(ScoresRows):
     """Votes of the nearest training rows.
 
     Values are multiplied by the inverse document frequency of their feature, 1 + log((1 + N) / (1 + rows that have
@@ -210,29 +234,9 @@ class NearestRows(MultiLabelModel):
         ptr = pointers(there.sum(axis=1))
         return csr_of(ptr, found[there], shares[there], (X.shape[0], self.n_rows_))
 
-    def _shares(self, X, progress=silent) -> sp.csr_array:
-        return sp.csr_array(self._votes(X, progress) @ self._labels)
-
-    def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
-    ) -> Ranking:
-        progress, k = to_progress(progress), check_count(k, "k")
-        if weights is not None:
-            return self._heaviest(X, k, weights, progress)
-        X = self._check_input(X, k)
-        shares = self._shares(X, progress)
-        labels, scores = np.empty((X.shape[0], k), np.int32), np.empty((X.shape[0], k))
-        top_k_sparse(*csr_parts(shares), labels, scores)
-        fill_with_zeros(labels[:, : min(k, self.n_labels_)])
-        return Ranking(labels, np.minimum(scores, 1.0).astype(np.float32))
-
-    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        threshold = check_threshold(threshold)
-        shares = self._shares(self._check_input(X))
-        shares.data = np.minimum(shares.data, 1.0).astype(np.float32)
-        shares.data[shares.data < threshold] = 0.0
-        shares.eliminate_zeros()
-        shares.sort_indices()
+    def _scores(self, X, progress=silent) -> sp.csr_array:
+        shares = sp.csr_array(self._votes(X, progress) @ self._labels)
+        shares.data = np.minimum(shares.data, 1.0)
         return shares
 
     def size(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.mixture import weighing
 from xmlcore.models.mixture.weighing import Candidates, Judge, calibrated
-from xmlcore.models.nearest_rows import NearestRows
+from xmlcore.models.nearest_rows import NearestRows, ScoresRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 from xmlcore.models.rows import checked_rows, counted, stacked
@@ -24,10 +24,10 @@ from xmlcore.models.rules import innermost
 from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, described
-from xmlcore.progress import ProgressLike, part_of, silent, to_progress
-from xmlcore.ranking import Ranking, fill_with_zeros
+from xmlcore.progress import ProgressLike, part_of, silent
+from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import INT32_MAX, check_count, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, csr_parts
 
 MOST_LABELS = 1000  # with more, OneVsRest is not among the members that are tried unasked
 FEWEST = 10  # training rows; with fewer, none are held out, and all members have the same weight
@@ -70,7 +70,7 @@ PARAMETERS = (
 
 
 @described
-class Mixture(MultiLabelModel):
+class Mixture(ScoresRows):
     """Several models together, weighted by what is best on rows held out from training.
 
     Each member ranks its best labels of a row. Its scores become probabilities by a curve learnt on held-out training
@@ -253,25 +253,6 @@ class Mixture(MultiLabelModel):
             parts.append(csr_of(found.ptr, found.labels, values.sum(axis=1), (end - first, self.n_labels_)))
         progress("Predicting", 1.0)
         return stacked(parts, self.n_labels_)
-
-    def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
-    ) -> Ranking:
-        progress, k = to_progress(progress), check_count(k, "k")
-        if weights is not None:
-            return self._heaviest(X, k, weights, progress)
-        found = self._scores(self._check_input(X, k), progress)
-        labels, scores = np.empty((found.shape[0], k), np.int32), np.empty((found.shape[0], k))
-        top_k_sparse(*csr_parts(found), labels, scores)
-        fill_with_zeros(labels[:, : min(k, self.n_labels_)])
-        return Ranking(labels, scores.astype(np.float32))
-
-    def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
-        threshold = check_threshold(threshold)
-        found = self._scores(self._check_input(X)).astype(np.float32)
-        found.data[found.data < threshold] = 0.0
-        found.eliminate_zeros()
-        return found
 
     def score_parts(self, X: Matrix, labels: ArrayLike) -> tuple[sp.csr_array, sp.csr_array]:
         """Return the members' own scores of one label for each row, and what these add to its score.
