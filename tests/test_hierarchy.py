@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from xmlcore import PLT, decisions, experiment
 from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset, with_label_table
 from xmlcore.metrics import Hierarchy
 from xmlcore.models import PackedModel, read_packed
+from xmlcore.models.rules import candidates
 
 PARENTS = {"cat": "animal", "dog": ("animal", "pet"), "animal": "thing", "law": "thing"}
 ROWS = [[1.0, 0.0, 0.1], [0.0, 1.0, 0.0], [0.2, 0.0, 1.0]]
@@ -32,6 +34,20 @@ def test_a_data_set_keeps_what_is_said_of_labels():
     assert experiment.evaluate(model, found, 2).keys() - experiment.evaluate(model, without, 2) == {"hierarchical F1@k"}
     rule = decisions.learn(model, found.X_test, found.Y_test, "P@3")
     assert [row[0].labels for row in decisions.back_off(rule, ROWS, 1, taxonomy=found.hierarchy)] == 3 * [(0, 1, 2)]
+
+
+def test_a_row_without_a_sure_label_gets_the_smallest_sure_group():
+    found = data()
+    model = PLT().fit(found.X_train, found.Y_train, label_names=found.label_names)
+    rule = decisions.learn(model, found.X_test, found.Y_test, "micro F1")
+    p, none = rule.calibration.of_entries(*candidates(model, ROWS, 3)).toarray(), -2 * np.ones_like(rule.offsets)
+    for least in (0.1, 0.5, 0.999):
+        said = decisions.back_off(replace(rule, offsets=none), ROWS, taxonomy=found.hierarchy, least=least)
+        for entries, (cat, dog, _) in zip(said, p):
+            animal = 1 - (1 - cat) * (1 - dog)  # what is above all labels is never said
+            assert [entry.name for entry in entries] == ["animal"] * int(animal >= least)
+            assert all(entry.probability == pytest.approx(animal) for entry in entries)
+    assert decisions.back_off(replace(rule, offsets=none), ROWS, taxonomy=found.hierarchy) == [[], [], []]
 
 
 def test_parents_are_read_from_lines():

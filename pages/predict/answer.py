@@ -10,10 +10,11 @@ from pages.predict import asked, listed
 from pages.shared import addresses, fields, format
 from pages.shared.rows import explaining
 from pages.shared.view import look, now
-from xmlcore import explain
+from xmlcore import decisions, explain
 
 MORE_NAMED = 20  # predicted labels that are named below the table
 LABEL = "predict.label"  # key of the select box
+LEAST = 0.5  # probability of a group that is said where no label is
 CHOSEN = "predict.label chosen"  # key of st.session_state: (the model, the label chosen for its texts)
 
 
@@ -78,11 +79,26 @@ def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Pre
         st.warning(f"This cannot be predicted: {format.plain(prediction.problem)}")
         return prediction
     st.markdown(prediction.answer().sentence())
+    if (group := _group(prediction)) is not None:
+        st.caption(
+            f"No label is sure enough. **{format.plain(group.name)}**, which is above "
+            f"{format.count(len(group.labels), 'label')}, has P = {100 * group.probability:.0f} %."
+        )
     if question.text is not None and not prediction.x.nnz:
         st.caption("The model knows no word of the text, so it gets no labels: they would be those of any such text.")
     if way != asked.FILE:  # whose rows are compared together
         listed.typed_unlike(prediction)
     return prediction
+
+
+def _group(prediction: Prediction) -> decisions.Entry | None:
+    """Return what is above labels, more likely than not, where a kept decision predicts none of them."""
+    of = prediction.predictor
+    rule, hierarchy = decisions.rule_of(of.model), None if of.data is None else of.data.hierarchy
+    if rule is None or hierarchy is None or len(prediction.scored.decided):
+        return None
+    (said,) = decisions.back_off(rule, prediction.x, taxonomy=hierarchy, names=hierarchy.names, least=LEAST)
+    return next(iter(said), None)
 
 
 def choose_label(prediction: Prediction | None) -> int | None:

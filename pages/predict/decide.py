@@ -11,18 +11,7 @@ from pages.shared import actions, cached, first_results, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided
 from xmlcore import decisions, experiment, figures, metrics
-from xmlcore.experiment.kinds.decide import (
-    AMONG,
-    CHOICES,
-    FOUND,
-    HELD_OUT,
-    PROMISE,
-    RISK,
-    Decisions,
-    among,
-    can_decide,
-    without_labels,
-)
+from xmlcore.experiment.kinds.decide import CHOICES, FOUND, HELD_OUT, PROMISE, RISK, Decisions, can_decide
 from xmlcore.models.rules import CUT
 
 BY_CUT, PROMISED = "A threshold of the probability", "A promised recall: a share of each row’s true labels"
@@ -78,12 +67,14 @@ def decide(chosen, prediction, allowed: np.ndarray | None = None) -> None:
     is_kept_cut = found.cuts.index == found.line(kept).name if (kept or "").startswith(CUT) else False
     cuts = found.cuts[(n_predicted >= FEWEST) | (n_predicted.max() < FEWEST) | is_kept_cut]
     with right:
-        name, least = _pick(found, cuts, kept and without_labels(kept))
+        name, least = _pick(found, cuts, kept and decided.without_labels(kept))
         if name is not None:
-            _table(outcomes(found, name, kept and without_labels(kept), least, chosen))
-            name = among(name, allowed)
+            _table(outcomes(found, name, kept and decided.without_labels(kept), least, chosen))
+            name = decided.among(name, allowed)
             if allowed is not None and not allowed.all():
-                st.caption(PROMISE_OF_ALL if AMONG not in name else OF_ALL.format(f"{np.count_nonzero(allowed):,}"))
+                st.caption(
+                    PROMISE_OF_ALL if decided.AMONG not in name else OF_ALL.format(f"{np.count_nonzero(allowed):,}")
+                )
             _keep(chosen.key, name)
             if name.startswith(PROMISE):
                 _few_entries(chosen, found.rule(name), prediction)

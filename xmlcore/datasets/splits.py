@@ -12,6 +12,7 @@ from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.datasets.statistics.description import all_labels
 from xmlcore.datasets.statistics.rows import seen_in_train
+from xmlcore.documented import documented
 from xmlcore.typing import ArrayLike, Labels, Source
 from xmlcore.validation import as_array, check_count, check_dataset, check_labels, csr_parts
 
@@ -38,23 +39,14 @@ def count_test_rows(n_rows: int, test_size: float | int) -> int:
     return n_test
 
 
+@documented
 def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Split rows into training and test rows at random.
 
     Parameters
     ----------
     n_rows : int
-    test_size : float or int
-        The share of test rows, between 0 and 1, or their number.
-    random_state : int
-        Seed. The same value gives the same split.
-
-    Returns
-    -------
-    train : ndarray of int64
-        Numbers of the training rows, ascending.
-    test : ndarray of int64
-        Numbers of the test rows, ascending: all other rows.
+    {split}
     """
     n_test = count_test_rows(n_rows, test_size)
     order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(n_rows)
@@ -203,23 +195,14 @@ def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) 
     return move_to_sizes(Y, part, whole_sizes(n_rows, shares), rng)
 
 
+@documented
 def stratified_split(Y: Labels, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Split rows into training and test rows that have each label in about the same share.
 
     Parameters
     ----------
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
-    test_size : float or int
-        The share of test rows, between 0 and 1, or their number.
-    random_state : int
-        Seed. The same value gives the same split.
-
-    Returns
-    -------
-    train : ndarray of int64
-        Numbers of the training rows, ascending.
-    test : ndarray of int64
-        Numbers of the test rows, ascending: all other rows.
+    {split}
     """
     Y = check_labels(Y, name="Y")
     n_rows = Y.shape[0]

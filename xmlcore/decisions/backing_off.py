@@ -4,10 +4,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+import scipy.sparse as sp
+
 from xmlcore.hierarchy import Hierarchy
-from xmlcore.models.rules import Rule, innermost
+from xmlcore.models.rules import Rule, innermost, rows_of
 from xmlcore.typing import Matrix
-from xmlcore.validation import check_count, check_is, check_list
+from xmlcore.validation import check_count, check_is, check_list, check_number
 
 ANY = "any label"
 NAMED = 3  # labels by which a group of a label tree is called
@@ -18,6 +21,7 @@ class Entry(NamedTuple):
 
     name: str
     labels: tuple[int, ...]  # ids
+    probability: float | None = None  # of a group in the place of labels that are not sure enough
 
 
 def back_off(
@@ -27,6 +31,7 @@ def back_off(
     *,
     taxonomy: Hierarchy | Mapping[str, str] | None = None,
     names: Sequence[str] | None = None,
+    least: float | None = None,
 ) -> list[list[Entry]]:
     """Describe the set of labels of each row by a few entries, which are labels or groups of labels.
 
@@ -48,11 +53,14 @@ def back_off(
         taxonomy; its groups are called after their most frequent labels.
     names : sequence of str, optional
         Names of the labels; by default those with which the model was fitted.
+    least : float in (0, 1], optional
+        A row that gets no label gets the smallest group of at least this probability, if there is one: 1 less the
+        product of all 1 - p, where p are the calibrated probabilities of the labels in it that are candidates.
 
     Returns
     -------
     list of list of Entry
-        For each row; a row without labels has none. All labels together are the group "any label".
+        For each row; a row without labels has none, or a group. All labels together are the group "any label".
 
     Raises
     ------
@@ -69,7 +77,14 @@ def back_off(
     if len(names) != rule.n_labels:
         raise ValueError(f"names has {len(names):,} names, but there are {rule.n_labels:,} labels")
     groups = _of_tree(rule.model, names) if taxonomy is None else _of_taxonomy(names, taxonomy)
-    return [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
+    said = [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
+    if least is not None:
+        check_number(least, "least", 0.0, 1.0, above=True)
+        P = sp.vstack(rule._in_blocks(*rows_of(rule.model, X)), format="csr")
+        for row in np.flatnonzero(np.diff(sets.indptr) == 0):
+            part = slice(*P.indptr[row : row + 2])
+            said[row] = groups.risen(P.indices[part].tolist(), P.data[part].tolist(), least)
+    return said
 
 
 class _Groups:
@@ -92,6 +107,16 @@ class _Groups:
         ways = self._ways({self.place[j] for j in labels}, at_most)
         best = min(ways.items(), key=lambda way: (way[1][0], -way[0]))[1]  # of equal ones the most told
         return [self._entry(v, is_group) for v, is_group in sorted(best[1])]
+
+    def risen(self, labels: list[int], probabilities: list[float], least: float) -> list[Entry]:
+        """Return the smallest group of at least a probability that is not all labels."""
+        missed: dict[int, float] = {}  # node -> the probability that no label below it is a true one
+        for j, p in zip(labels, probabilities):
+            for v in self._up(self.place[j]):
+                missed[v] = missed.get(v, 1.0) * (1 - p)
+        sure = [v for v in missed if self.children[v] and self.size[v] < self.size[0] and 1 - missed[v] >= least]
+        best = min(sure, key=lambda v: (self.size[v], missed[v]), default=None)
+        return [] if best is None else [self._entry(best, True)._replace(probability=1 - missed[best])]
 
     def _ways(self, own: set[int], at_most: int) -> dict[int, tuple[int, tuple]]:
         # ways[v][n]: labels in the best n entries that hold those of the set below v, and these entries.

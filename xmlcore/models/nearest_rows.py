@@ -157,11 +157,8 @@ class NearestRows(ScoresRows):
         self.feature_of_column_, self.idf_ = feature_of_column, idf
         squares = np.concatenate([[0.0], np.cumsum(arrays["head_values"].astype(np.float64) ** 2)])
         reach = np.sqrt(np.diff(squares[arrays["head_ptr"]])).astype(np.float32)
-        order, head = (
-            np.argsort(-reach, kind="stable").astype(np.int32),
-            feature_of_column.size - arrays["ptr"].size + 1,
-        )
-        self._stored = StoredRows(head, *arrays.values(), reach, order)
+        order, head = np.argsort(-reach, kind="stable"), feature_of_column.size - arrays["ptr"].size + 1
+        self._stored = StoredRows(head, *arrays.values(), reach, order.astype(np.int32))
         self._columns = columns_of(feature_of_column, n_features)
         self._labels = csr_of(*labels, np.ones(labels[1].size), (self.n_rows_, n_labels))
 

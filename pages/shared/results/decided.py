@@ -6,7 +6,7 @@ from pages.shared import cached, format
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import DECISION
 from xmlcore import experiment, store
-from xmlcore.experiment.kinds.decide import AMONG, PROMISE, deciding, is_decision, without_labels
+from xmlcore.experiment.kinds.decide import AMONG, PROMISE, among, deciding, is_decision, without_labels  # noqa: F401
 from xmlcore.models.rules import CUT
 
 

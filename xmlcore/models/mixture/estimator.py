@@ -130,16 +130,9 @@ class Mixture(ScoresRows):
     @classmethod
     @documented
     def of(
-        cls,
-        models: list[MultiLabelModel],
-        X: Matrix,
-        y: Labels | None = None,
-        *,
-        Y: Labels | None = None,
-        progress: ProgressLike = silent,
-        label_names: LabelNames | None = None,
-        **params: object,
-    ) -> Self:
+        cls, models: list[MultiLabelModel], X: Matrix, y: Labels | None = None, *, Y: Labels | None = None,
+        progress: ProgressLike = silent, label_names: LabelNames | None = None, **params: object,
+    ) -> Self:  # fmt: skip
         """Return a mixture of fitted models, which are not trained again.
 
         Their weights are found by others of the same settings, given or chosen, that are trained without the held-out
@@ -181,10 +174,9 @@ class Mixture(ScoresRows):
             if ready:
                 fitted = ready[which]
             elif held.size or fitted is None:
-                step = len(tried) + at, len(tried) + used.size
-                fitted = _fitted(
-                    _again(model, fitted), X, Y, part_of(progress, step[0] / step[1], (step[0] + 1) / step[1])
-                )
+                done, steps = len(tried) + at, len(tried) + used.size
+                report = part_of(progress, done / steps, (done + 1) / steps)
+                fitted = _fitted(_again(model, fitted), X, Y, report)
             members.append(fitted)
         self._trials = [(name, values[at], float(weights[:, at].mean())) for at, (*_, name) in enumerate(tried)]
         names = [tried[which][2] for which in used]
