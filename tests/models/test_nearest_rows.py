@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import NearestRows, load_model
+from xmlcore import NearestRows
 from xmlcore.models import nearest_rows as module
 
 
@@ -59,11 +59,3 @@ def test_a_row_without_known_features_gets_labels_of_score_0():
     model = NearestRows().fit([[1, 0], [2, 0]], [[0], [1]])
     assert model.predict_topk([[0, 1]], k=2).labels.tolist() == [[0, 1]]
     assert model.predict_topk([[0, 1]], k=2).scores.max() == 0 and model.predict_proba([[0, 1]]).nnz == 0
-
-
-def test_a_loaded_model_finds_the_same_rows(tmp_path):
-    X, Y = problem()
-    model = NearestRows().fit(X, Y)
-    loaded = load_model(model.save(tmp_path / "m"))
-    np.testing.assert_array_equal(loaded.neighbors(X).labels, model.neighbors(X).labels)
-    np.testing.assert_array_equal(loaded.predict_topk(X).scores, model.predict_topk(X).scores)
