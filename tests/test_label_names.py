@@ -5,6 +5,7 @@ from datetime import date
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -103,7 +104,8 @@ def test_lists_that_say_two_things_are_refused_with_their_row(lists, message):
 
 
 def test_one_value_for_each_row_is_its_class():
-    for classes in (["sport", "news"], np.array(["sport", "news"]), pd.Series(["sport", "news"])):
+    for form in (list, np.array, pd.Series, pl.Series):
+        classes = form(["sport", "news"])
         Y, found, one_class = read_training_labels(classes)
         assert one_class and found == ["news", "sport"] and Y.toarray().tolist() == [[False, True], [True, False]]
     Y, found, one_class = read_training_labels(["sport", "news"], ["sport", "news", "weather"])
