@@ -139,6 +139,18 @@ label_names_ : list
 feature_of_column_ : ndarray of int32
     The features that occur in the training rows, most frequent first. Fitted arrays number them in this order, as
     columns.""",
+    "split": """\
+test_size : float or int
+    The share of test rows, between 0 and 1, or their number.
+random_state : int
+    Seed. The same value gives the same split.
+
+Returns
+-------
+train : ndarray of int64
+    Numbers of the training rows, ascending.
+test : ndarray of int64
+    Numbers of the test rows, ascending: all other rows.""",
     "label_names": """\
 label_names : sequence, shape (L,), optional
     Names of the labels, in the order of the ids. A DataFrame and lists of names bring them along.""",
