@@ -184,7 +184,7 @@ def _networks(view, comparison, selections, measure):
 
 def _significance(view, task, measure):
     if (found := comparisons.significance(task, measure)) is not None:
-        text = f"Wilcoxon’s signed-rank test of {measure} over data sets of this workspace; no line: p < 0.05."
+        text = f"Wilcoxon’s signed-rank test of {measure} over data sets of this workspace."
         charts.show_figure(*found, f"{view.files}-significance", text)
 
 

@@ -46,7 +46,7 @@ def table(ready, claims: list):
         }
     )
     columns = {
-        "where": tables.text("In the paper", 130),
+        "where": tables.text("In the paper", 160),
         "says": tables.text("Claim", 400),
         "verdict": tables.text("Verdict", 120, "On data that were to be had. A ticked claim has the reason."),
         "here": tables.text("On your data", 260, "One result each: small differences may be chance. Empty: none."),
@@ -92,7 +92,6 @@ def _repeat(ready, claim) -> None:
         asked = repeating.repetitions(repeat, ready.fingerprint) if len(found) == len(trained) else {}
         found = tasks.ready_all(asked, button="Repeat", key="papers.repeat", of="measurement")
     if not found:
-        st.caption(f"Not repeated on {name} yet.")
         return
     if text := repeated.summary(claim, ready):
         st.markdown(f"On {name}: {format.plain(text)}.")

@@ -36,7 +36,8 @@ def summary(claim: papers.Claim, ready) -> str:
     flat |= {
         f"{name} of {title}" if title else name: value for title, of in found.items() for name, value in of.items()
     }
-    return f"{claim.verdict_on(flat)}: {'; '.join(lines[:NAMED])}" if lines else ""
+    left = [f"and {len(lines) - NAMED} more"] if len(lines) > NAMED else []
+    return f"{claim.verdict_on(flat)}: {'; '.join(lines[:NAMED] + left)}" if lines else ""
 
 
 def said(found: dict, shows) -> list[str]:

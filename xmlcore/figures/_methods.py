@@ -146,7 +146,7 @@ def networks_compared(frame: pd.DataFrame, measure: str) -> Figure:
     need_columns(frame, ["layers", "kind", "measure", "value", "select_s"], "networks_compared")
     rows = frame[frame["measure"] == measure]
     figure = Drawing(f"{measure[:1].upper()}{measure[1:]} and time by network", rows)
-    figure.panels(1, 2, shared_yaxes=False, horizontal_spacing=0.12)
+    figure.panels(1, 2, ("", "Selection, seconds"), shared_yaxes=False, horizontal_spacing=0.14)
     looks = zip((ink.BLUE, ink.VERMILION, ink.GREEN, ink.PURPLE), ("circle", "diamond", "square", "triangle-up"))
     for (kind, own), (color, mark) in zip(rows.groupby("kind", sort=False), looks):
         means = own.groupby("layers")[["value", "select_s"]].mean()
@@ -155,7 +155,7 @@ def networks_compared(frame: pd.DataFrame, measure: str) -> Figure:
             figure.line(means.index, means[column], kind, color, f"<b>{kind}</b>, %{{x}} layers: %{{y:.4~g}}", **look)
     figure.axes({"title_text": "Layers", "dtick": 1})
     figure.axes(y=_axis(measure), row=1, col=1)
-    figure.axes(y={"title_text": "Selection, seconds", "rangemode": "tozero"}, row=1, col=2)
+    figure.axes(y={"rangemode": "tozero"}, row=1, col=2)
     return figure.checked(showlegend=True)
 
 

@@ -17,6 +17,7 @@ def significance(task, measure: str):
         of = f"{format.count(len(made), 'data set')} so far."
         st.caption(f"Significance over data sets needs these methods compared on {LEAST_DATA_SETS} of them: {of}")
         return None
+    st.caption(f"Of {measure} on {len(made)} data sets. Methods without a line differ: p < 0.05.")
     frames = [cached.loaded_by_key(task.kind, key).frame.assign(dataset=data) for data, key in made.items()]
     every = pd.concat(frames).query("measure == @measure")
     p = wilcoxon(every.pivot_table(index="dataset", columns="method", values="value", sort=False))

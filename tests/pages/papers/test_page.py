@@ -116,7 +116,7 @@ def test_methods_that_six_data_sets_tell_apart_are_not_joined(ready, monkeypatch
             page.set("features.measure", "one-error")
         drawn = making.figure(page, "Methods that a test does not tell apart")
         pairs = [pair for trace in drawn["data"] for pair in trace.get("customdata", ())]
-        assert len(pairs) == 6 and not any("FALS" in pair for pair in pairs)
+        assert len(pairs) == 6 and not any("FALS" in pair for pair in pairs) and "on 6 data sets" in page.text()
 
 
 def claims(name):
