@@ -38,7 +38,8 @@ def names_of_columns(X) -> np.ndarray | None:
     names = [feature_names(block) for block in X]
     if all(of_block is None for of_block in names):
         return None
-    others = [[f"X[{i}] {j}" for j in range(np.shape(block)[1])] for i, block in enumerate(X)]
+    widths = [(*np.shape(block), 0, 0)[1] for block in X]  # 0 of what is no matrix, which is refused later
+    others = [[f"X[{i}] {j}" for j in range(width)] for i, width in enumerate(widths)]
     return np.concatenate([other if own is None else own for own, other in zip(names, others)])
 
 
