@@ -57,8 +57,9 @@ def compare(view) -> None:
         curve = _beside(view, comparison, selections, measure, of, task)
     if comparison is not None:
         _table(view, comparison)
-        if of != "networks":
-            _significance(view, task(share), measure)
+        if of != "networks" and (found := comparisons.significance(task(share), measure)) is not None:
+            text = f"Wilcoxon’s signed-rank test of {measure} over data sets of this workspace."
+            charts.show_figure(*found, f"{view.files}-significance", text)
     warnings([warning for result in (comparison, curve) if result is not None for warning in result.warnings])
 
 
@@ -180,12 +181,6 @@ def _networks(view, comparison, selections, measure):
     text = "Means over seeds. Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
     figure = figures.networks_compared(frame, measure)
     charts.show_figure(figure, frame, f"{view.files}-networks", text)
-
-
-def _significance(view, task, measure):
-    if (found := comparisons.significance(task, measure)) is not None:
-        text = f"Wilcoxon’s signed-rank test of {measure} over data sets of this workspace."
-        charts.show_figure(*found, f"{view.files}-significance", text)
 
 
 def best_here(lines, best) -> BestHere | None:

@@ -47,8 +47,8 @@ def table(ready, claims: list):
     )
     columns = {
         "where": tables.text("In the paper", 160),
-        "says": tables.text("Claim", 400),
         "verdict": tables.text("Verdict", 120, "On data that were to be had. A ticked claim has the reason."),
+        "says": tables.text("Claim", 400),
         "here": tables.text("On your data", 260, "One result each: small differences may be chance. Empty: none."),
         "published": tables.text("Published", 400),
     }
@@ -94,7 +94,8 @@ def _repeat(ready, claim) -> None:
     if not found:
         return
     if text := repeated.summary(claim, ready):
-        st.markdown(f"On {name}: {format.plain(text)}.")
+        verdict, _, values = text.partition(": ")
+        st.markdown(f"On {name}: {format.bold(verdict)}. {format.plain(values)}.")
     drawn = repeated.figure(claim, ready, found)
     if drawn is not None:
         figure, frame = drawn

@@ -100,6 +100,7 @@ def _parts(result, facts):
 def _compared(comparison, facts):
     frame, alike = comparison.frame, comparison.agreement
     of = frame[(frame["measure"] == FIRST) & frame["share"].isin((frame["share"].min(), 1.0))]
+    of = of.replace({"select_s": {0.0: np.nan}})  # all features take no time
     means = of.groupby("method", sort=False)[["value", "select_s"]].mean().rename(columns={"value": FIRST})
     if alike is not None:
         means["Jaccard"] = alike.groupby("b")["jaccard"].mean()

@@ -35,16 +35,14 @@ def nearest(work: Work) -> Took | None:
     """Return the time and memory of work of equal settings and similar values, in proportion; None if none is known."""
     if work.values <= 0:
         return Took(0.0)
-    found, least = None, (math.inf, math.inf)
+    found = []
     for other, took in _known(cache_root(), changed()).get(work.group, ()):
         ratio = work.values / other.values
-        if not 1 / FARTHEST <= ratio <= FARTHEST or other.settings != work.settings:
-            continue
-        # Of those about equally near, the fastest: it waited least for other programs and for code to be compiled.
-        far = round(abs(math.log(ratio))), took.seconds * ratio
-        if far < least:
-            found, least = Took(far[1], int(took.bytes * max(1.0, ratio)) if took.bytes > MUCH else 0), far
-    return found
+        if 1 / FARTHEST <= ratio <= FARTHEST and other.settings == work.settings:
+            n_bytes = int(took.bytes * max(1.0, ratio)) if took.bytes > MUCH else 0
+            found.append((round(abs(math.log(ratio))), Took(took.seconds * ratio, n_bytes)))
+    # Of those about equally near, the fastest: it waited least for other programs and for code to be compiled.
+    return min(found, default=(0, None))[1]
 
 
 def add(work: Work, seconds: float, n_bytes: float = 0) -> None:
