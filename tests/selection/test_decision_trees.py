@@ -102,7 +102,7 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
 @pytest.mark.parametrize("params, error, message", [
     ({"selected": [[0, 12]]}, ValueError, "feature id 12 for label 0: ids go from 0 to 11"),
     ({"selected": [[0], [1]]}, ValueError, "a row for each of 5 labels is needed, or one row"),
-    ({"selected": [0, 1]}, ValueError, "or one row for all"),
+    ({"selected": [0, 1]}, ValueError, "a row of feature ids for each label is needed"),
     ({"selected": [[0], [1, 2]]}, ValueError, "different lengths"),
     ({"selected": [[0.5]]}, TypeError, "whole numbers"),
 ])  # fmt: skip

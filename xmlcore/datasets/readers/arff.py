@@ -20,7 +20,7 @@ from xmlcore.datasets.readers.arff_header import (
     shown,
     unescape,
 )
-from xmlcore.datasets.readers.arff_rows import Columns, RowReader, counted
+from xmlcore.datasets.readers.arff_rows import AttributeColumns, RowReader, counted
 from xmlcore.datasets.readers.blocks import LargeText, NotInBlocks
 from xmlcore.datasets.readers.names import xml_label_names
 from xmlcore.datasets.readers.rows import ReadOptions, Rows
@@ -203,7 +203,7 @@ def _code(type: Type) -> tuple:
     return (-1, 0) if len(values) == 2 else tuple(range(len(values)))
 
 
-def _columns(header, chosen) -> Columns:
+def _columns(header, chosen) -> AttributeColumns:
     types, type_of = header.types, header.type_of
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
     width = [1 + max((0, *code)) if type.kind in (NUMERIC, NOMINAL) else 0 for type, code in zip(types, codes)]
@@ -215,7 +215,7 @@ def _columns(header, chosen) -> Columns:
     first[chosen] = np.arange(len(chosen))
     is_number = np.array([type.kind == NUMERIC for type in types])[type_of]
     values = [_values(type, code) if code else None for type, code in zip(types, codes)]
-    return Columns(first, width, is_label, is_number, values, codes)
+    return AttributeColumns(first, width, is_label, is_number, values, codes)
 
 
 def _values(type: Type, code) -> dict[str, float]:

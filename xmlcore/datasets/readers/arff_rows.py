@@ -31,7 +31,7 @@ _PAIR = "In a sparse row, the number of an attribute is followed by a blank and 
 _LEFT_OUT = -1.0  # in place of the value of an attribute that is no column
 
 
-class Columns(NamedTuple):
+class AttributeColumns(NamedTuple):
     """The columns of X and Y that the attributes have."""
 
     first: np.ndarray  # of each attribute, in X or in Y
@@ -53,7 +53,7 @@ class Remarks(NamedTuple):
 class RowReader:
     """Reads the rows of a file; ``rule`` says how labels are written, ``doubted`` what may be wrong of them."""
 
-    def __init__(self, header: Header, columns: Columns, source: NamedSource, rule: str, doubted: dict):
+    def __init__(self, header: Header, columns: AttributeColumns, source: NamedSource, rule: str, doubted: dict):
         self.header, self.columns, self.source, self.rule, self.doubted = header, columns, source, rule, doubted
         self.remarks = Remarks([0, 0], [0, 0], [0, 0])
         left_out = [float(codes[0]) if codes else _LEFT_OUT for codes in columns.codes]  # by sparse rows
