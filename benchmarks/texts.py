@@ -111,14 +111,14 @@ def trained(texts, label_lists):
 
 
 def texts_of(folder, most_train):
-    """Return the training texts, the test texts and their labels."""
+    """Return the training texts and their labels, the test texts and theirs, and the names of labels."""
     if folder.name == "api-docs":
         data = datasets.load("api-docs")
-        return data.texts_train, data.Y_train, data.texts_test, data.Y_test
+        return data.texts_train, data.Y_train, data.texts_test, data.Y_test, data.label_names
     (train, lists), (test, others) = (read_texts(folder / f"{part}.jsonl.gz") for part in ("train", "test"))
     names = sorted({label for row in (*lists, *others) for label in row})
     train, lists = train[:most_train], lists[:most_train]
-    return train, label_matrix(lists, names), test, label_matrix(others, names)
+    return train, label_matrix(lists, names), test, label_matrix(others, names), names
 
 
 def with_features(kind, train, Y_train, test, Y_test):
@@ -144,7 +144,7 @@ def compare_features(options, results):
     results.setdefault("features", [])
     results["features_by"] = machine.header("texts", os.cpu_count())
     for folder in options.features:
-        texts = texts_of(folder, options.most_train)
+        texts = texts_of(folder, options.most_train)[:4]
         name = folder.name if options.most_train is None else f"{folder.name}, first {options.most_train:,}"
         about = {"set": name, "documents": len(texts[0]), "labels": texts[1].shape[1]}
         for kind in options.names:

@@ -47,7 +47,7 @@ def table(ready, claims: list):
     )
     columns = {
         "where": tables.text("In the paper", 160),
-        "verdict": tables.text("Verdict", 120, "On data that were to be had. A ticked claim has the reason."),
+        "verdict": tables.text("Verdict", 130, "On data that were to be had. A ticked claim has the reason."),
         "says": tables.text("Claim", 400),
         "here": tables.text("On your data", 260, "One result each: small differences may be chance. Empty: none."),
         "published": tables.text("Published", 400),
@@ -95,7 +95,7 @@ def _repeat(ready, claim) -> None:
         return
     if text := repeated.summary(claim, ready):
         verdict, _, values = text.partition(": ")
-        st.markdown(f"On {name}: {format.bold(verdict)}. {format.plain(values)}.")
+        st.markdown(f"On {name}: {format.bold(verdict)} ({format.plain(values)}).")
     drawn = repeated.figure(claim, ready, found)
     if drawn is not None:
         figure, frame = drawn
