@@ -135,8 +135,8 @@ class ReadTexts(ReadsFiles):
 
 def note_on_words(data) -> str:
     """Return a sentence on how many features words became."""
-    of_row = data.X_train.nnz / data.n_train
-    return f"Words became {data.n_features:,} features; a training row has {of_row:.1f} of them on average."
+    words, of_row = "Words and vectors" if data.vectorizer.widths_beside_ else "Words", data.X_train.nnz / data.n_train
+    return f"{words} became {data.n_features:,} features; a training row has {of_row:.1f} of them on average."
 
 
 def with_vectorizer(params: dict) -> dict:
