@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from xmlcore.hierarchy import Hierarchy
-from xmlcore.models.rules import Rule, innermost, rows_of
+from xmlcore.models.rules import Rule, calibrated, innermost
 from xmlcore.typing import Matrix
 from xmlcore.validation import check_count, check_is, check_list, check_number
 
@@ -80,7 +79,7 @@ def back_off(
     said = [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
     if least is not None:
         check_number(least, "least", 0.0, 1.0, above=True)
-        P = sp.vstack(rule._in_blocks(*rows_of(rule.model, X)), format="csr")
+        P = calibrated(rule.model, X, rule=rule)
         for row in np.flatnonzero(np.diff(sets.indptr) == 0):
             part = slice(*P.indptr[row : row + 2])
             said[row] = groups.risen(P.indices[part].tolist(), P.data[part].tolist(), least)

@@ -524,9 +524,9 @@ def decided_scores(model, X: Matrix, watch: Watch | None = None, allowed: np.nda
     return chosen(found, allowed[found.indices])
 
 
-def calibrated(model, X: Matrix, watch: Watch | None = None) -> sp.csr_array | None:
-    """Return the probabilities of candidates by which the kept rule of a model decides; None without a rule."""
-    rule = rule_of(model)
+def calibrated(model, X: Matrix, watch: Watch | None = None, rule: Rule | None = None) -> sp.csr_array | None:
+    """Return the probabilities of candidates by which a rule decides, by default the kept one; None without a rule."""
+    rule = rule_of(model) if rule is None else rule
     return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X), watch), format="csr")
 
 

@@ -7,10 +7,11 @@ import numpy as np
 from pages.shared import cached, format
 from pages.shared.results import results
 from xmlcore import metrics
+from xmlcore.metrics.measures import measurable
 
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")  # in lists of results and in figures
-HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonment@k")
-CARDS = (("P@k", 1), ("P@k", 5), ("PSP@k", 5), ("macro F1@k", 5))
+HEADLINE = (*SHOWN_MEASURES, "macro F1@k", "macro P@k", "coverage@k", "abandonment@k", "hierarchical F1@k")
+CARDS = (("P@k", 1), ("P@k", 5), ("PSP@k", 5), ("macro F1@k", 5), ("hierarchical F1@k", 5))
 INTERVAL = (
     "If the test rows were drawn anew from rows like these, the measure would lie in such an interval in 95 of 100 "
     f"cases. It comes from drawing the test rows with replacement {metrics.RESAMPLES:,} times (bootstrap). It does "
@@ -23,16 +24,17 @@ def headline(key: str):
     """Return the first measures of a run at the usual k, with 95 % intervals: ``measure, k, value, low, high``."""
     run = cached.run(key)
     data = cached.dataset(run.fingerprint)
-    inv_ps = data.inverse_propensity()
-    return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), measures=HEADLINE, inv_ps=inv_ps)
+    of = {"inv_ps": data.inverse_propensity(), "hierarchy": data.hierarchy}
+    of["measures"] = measurable(HEADLINE, data.hierarchy)
+    return metrics.intervals(data.Y_test, run.ranking, results.ks(data.n_labels), **of)
 
 
 def cards(key: str) -> list[tuple]:
     """Return the main measures and the training time of a run: what :func:`pages.shared.tables.cards` shows."""
     frame, run = headline(key).set_index(["measure", "k"]), cached.run(key)
     shown, most = [], headline(key)["k"].max()
-    is_measured = np.isfinite(frame.loc["PSP@k", 1].value)  # else no test row has a label
-    for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS if is_measured):
+    taken = frame.index if np.isfinite(frame.loc["PSP@k", 1].value) else ()  # else no test row has a label
+    for measure, k in dict.fromkeys((measure, min(k, most)) for measure, k in CARDS if (measure, 1) in taken):
         line = frame.loc[measure, k]
         text = re.sub(r"\bk\b", str(k), metrics.MEASURES[measure].explained).replace(
             "the 1 predicted", "the first predicted"
