@@ -22,7 +22,8 @@ from xmlcore.ranking import KS
 LETTERS = "+letters"
 STEPS = ({"features": cutting.STEMS}, {"ngrams": (1, 2)}, {"min_df": 1}, {"features": LETTERS})
 MOST_ROWS = 16_000  # texts on which settings are tried, at most; and of all texts at most this share:
-MOST_SHARE = 0.3
+MOST_SHARE = 0.25
+LETTERS_SHARE = 0.1  # this one for letters, of which a text has ten times as many as words
 # With fewer texts, trials would take longer than training, and decide by chance. Words that one text has are features
 # then: on 1,000 and 2,500 texts of cooking P@1 rose by 1.0 and 1.4, PSP@5 by 3.3 and 3.2.
 LEAST_TEXTS = 3000
@@ -80,9 +81,8 @@ def _chosen(vectorizer, texts, Y, progress: Progress) -> tuple[dict, list[dict]]
         steps = [step for step in steps if step.get("features") != LETTERS]
     if not steps or lack_blanks(texts[: cutting.LOOKED_AT]):
         return {}, []
-    trials, best = _Trials(vectorizer, texts, Y), UNTRIED | given
-    if trials.impossible:
-        return {}, []
+    made = []
+    trials, best = _Trials(vectorizer, texts, Y, MOST_SHARE, made), UNTRIED | given
     if best["language"] == AUTO and "features" not in given:
         best["language"] = vectorizer.language_of(texts) or AUTO
     for i, step in enumerate([{}, *steps]):
@@ -91,26 +91,29 @@ def _chosen(vectorizer, texts, Y, progress: Progress) -> tuple[dict, list[dict]]
             settings = best | step
             if settings["features"].startswith("+"):
                 settings["features"] = best["features"] + settings["features"]
+                trials = _Trials(vectorizer, texts, Y, LETTERS_SHARE, made)
             best = trials.better(best, settings)
-    return best, trials.made
+    return best, made
 
 
 class _Trials:
     """Trains small models on some texts, with features of one kind and another, and measures them on other texts."""
 
-    def __init__(self, vectorizer, texts, Y):
-        data, n_rows = Data(np.arange(len(texts)), Y, None, None), min(MOST_ROWS, int(MOST_SHARE * len(texts)))
+    def __init__(self, vectorizer, texts, Y, share: float, made: list[dict]):
+        data, n_rows = Data(np.arange(len(texts)), Y, None, None), min(MOST_ROWS, int(share * len(texts)))
         rng = np.random.default_rng(SEED)
         part = rows_of_some_labels(data, n_rows, [SEED, 1])
         part = data.of_rows(rng.choice(len(texts), n_rows, replace=False)) if part is None else part
         order = rng.permutation(part.X.shape[0])
         self._train, self._other = np.split(order, [int(RULE.trained_share * order.size)])
         self._texts, self._Y, self._vectorizer = [texts[i] for i in part.X.tolist()], part.Y, vectorizer
-        self._hits, self.made = {}, []
-        self.impossible = not (self._Y[self._train].nnz and self._Y[self._other].nnz)
+        self._hits, self._made = {}, made  # every trial is added to made
+        self._impossible = not (self._Y[self._train].nnz and self._Y[self._other].nnz)
 
     def better(self, first: dict, other: dict) -> dict:
         """Return the settings that are better, by what they cost, after a trial of those that were not tried yet."""
+        if self._impossible:
+            return first
         hits, values = self._tried(other)
         reference, before = self._tried(first)
         gains = ((hits - reference) / np.maximum(reference.mean(axis=0), 1 / hits.shape[0])).mean(axis=1)
@@ -131,6 +134,6 @@ class _Trials:
             ranking = model.predict_topk(made.transform([self._texts[i] for i in self._other]), max(KS))
             hits, values = hits_of(self._Y[self._other], ranking.labels), X.nnz / X.shape[0]
             measures = {f"P@{k}": value for k, value in zip(KS, hits.mean(axis=0).tolist())}
-            self.made.append(made.settings_ | measures | {"features of a text": values, "texts": len(self._texts)})
+            self._made.append(made.settings_ | measures | {"features of a text": values, "texts": len(self._texts)})
             self._hits[key] = hits, values
         return self._hits[key]
