@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None, program: str = "xmlcore") -> None:
         sys.exit(f"xmlcore: {error}")
     import click
 
-    from xmlcore.cli.group import xmlcore
+    from xmlcore.cli.group import one_line, xmlcore
 
     try:
         sys.exit(xmlcore.main(args=arguments, prog_name=program, standalone_mode=False) or 0)
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None, program: str = "xmlcore") -> None:
     except click.ClickException as error:
         usage = getattr(error, "ctx", None)
         hint = f" ({usage.command_path} --help)" if usage is not None else ""
-        click.echo(f"xmlcore: {' '.join(error.format_message().split())}{hint}", err=True)
+        click.echo(f"xmlcore: {one_line(error.format_message())}{hint}", err=True)
         sys.exit(BAD_INPUT)
     except click.Abort:
         click.echo("xmlcore: interrupted", err=True)

@@ -74,6 +74,10 @@ def option(argument: str, value=None) -> str:
     return " ".join(f"{OPTIONS[argument]} {each}" for each in values)
 
 
+def one_line(text: str) -> str:
+    return " ".join(str(text).split())
+
+
 def _say_warning(message, category, filename, lineno, file=None, line=None):
     if not issubclass(category, (DeprecationWarning, PendingDeprecationWarning, ImportWarning)):
         fault = getattr(message, "fault", None)

@@ -96,11 +96,9 @@ def cut(arrays, rows, n_x, n_y) -> RowArrays:
 
 
 def joined(parts: list[RowArrays]) -> RowArrays:
-    """Return the rows of several texts one after the other, and empty the list: no array is needed twice at a time."""
-    of_fields, made = list(zip(*parts)), []
-    parts.clear()
-    for name in RowArrays._fields:
-        arrays = of_fields.pop(0)
-        is_indptr = name.endswith("indptr")
-        made.append(pointers(np.concatenate([*map(np.diff, arrays)])) if is_indptr else np.concatenate(arrays))
-    return RowArrays(*made)
+    """Return the rows of several texts one after the other."""
+    of_fields = zip(RowArrays._fields, zip(*parts))
+    return RowArrays(
+        *(pointers(np.concatenate([*map(np.diff, of)])) if "indptr" in name else np.concatenate(of)
+          for name, of in of_fields)
+    )  # fmt: skip

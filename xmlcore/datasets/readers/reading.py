@@ -123,7 +123,7 @@ def read_matrix(
     to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
 
     Time: XMLC and svmlight take two compiled passes over the text, at hundreds of MB per second on one core; ARFF and
-    tables are read at some tens. Memory: at most 12 bytes for each feature and 8 bytes for each label, regardless of
+    tables are read at some tens. Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of
     what the header states, and the decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
     options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
