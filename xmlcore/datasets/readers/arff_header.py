@@ -18,7 +18,7 @@ _BLANKS = " \t\r"
 _SHOWN = 40  # largest number of characters of a piece of the file that a message shows
 _HEAD_BOUND = 64 << 20  # bytes of a file without @data that are searched for what is wrong
 QUOTED = r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\""""
-_DATA = re.compile(rb"^[ \t]*+@data(?![^ \t\r\n%])[ \t\r]*+", re.IGNORECASE | re.MULTILINE)  # the first one counts
+_DATA = re.compile(rb"@[Dd][Aa][Tt][Aa](?![^ \t\r\n%])[ \t\r]*+")
 _RELATION = re.compile(
     rf"[ \t]*+@relation(?![^ \t\r])[ \t\r]*+(?:(?:{QUOTED})[ \t\r]*+(?:%.*+)?+$|(.*+))", re.IGNORECASE
 )
@@ -88,7 +88,7 @@ def read_header(text: np.ndarray | LargeText, source: str) -> Header:
     large, text = isinstance(text, LargeText), head_of(text)
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
         raise source.error("it is UTF-16 text", "Save the file as UTF-8.")
-    data = _DATA.search(text)
+    data = _data_line(text)
     if large and not data:
         raise NotInBlocks
     content = text[: data.start() if data else _HEAD_BOUND].tobytes()
@@ -101,6 +101,17 @@ def read_header(text: np.ndarray | LargeText, source: str) -> Header:
     header.data_line = line
     _finish(header, text, data.end(), source)
     return header
+
+
+def _data_line(text):
+    """Return the match of the first ``@data`` that begins a line; None without one."""
+    for match in _DATA.finditer(text):
+        before = match.start() - 1
+        while before >= 0 and text[before] in b" \t":
+            before -= 1
+        if before < 0 or text[before] == 10:
+            return match
+    return None
 
 
 def _read_attributes(header, rows, source):

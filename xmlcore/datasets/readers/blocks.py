@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore.arrays import pointers
 from xmlcore.datasets.readers.recognise import NPY, check_text
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.progress import part_of, silent
@@ -26,14 +25,14 @@ class LargeText:
         self._source, self._npz = source, npz
         self._in_blocks, self._at_once = part_of(progress, 0.0, 0.8), part_of(progress, 0.8, 0.9)
         with closing(self._blocks(silent)) as blocks:
-            self.head = next(blocks)
+            self.head = next(blocks)[0]
 
     def blocks(self):
-        """Yield blocks of whole lines, read-only; a next block overwrites it."""
+        """Yield blocks of whole lines, read-only, each with the share of the file read; a next block overwrites it."""
         return self._blocks(self._in_blocks)
 
     def _blocks(self, progress):
-        with self._source.pieces(progress, self._npz) as pieces:
+        with self._source.pieces(progress, self._npz) as (pieces, share):
             buffer, size, whole_lines, first = np.empty(2 * BLOCK, np.uint8), 0, 0, True
             for piece in pieces:
                 if first:
@@ -45,10 +44,10 @@ class LargeText:
                 whole_lines = size + end if end else whole_lines
                 size += len(piece)
                 if size >= BLOCK and whole_lines:
-                    yield _readonly(buffer[:whole_lines])
+                    yield _readonly(buffer[:whole_lines]), share()
                     buffer[: size - whole_lines] = buffer[whole_lines:size].copy()
                     size, whole_lines = size - whole_lines, 0
-            yield _readonly(buffer[:size])
+            yield _readonly(buffer[:size]), 1.0
 
     def whole(self) -> np.ndarray:
         """Return the whole text, as :meth:`NamedSource.text` does."""
@@ -89,16 +88,42 @@ class RowArrays(NamedTuple):
         return cls(*(np.empty(size, kind) for size, kind in zip(sizes, kinds)))
 
 
+class Growing:
+    """The arrays that a compiled parser fills, block after block, as large as the first one lets the file seem."""
+
+    def __init__(self):
+        self._arrays = RowArrays(*(np.zeros(1, array.dtype) for array in RowArrays.empty(0, 0, 0)))
+        self.rows = self.n_x = self.n_y = 0
+
+    def room(self, rows: int, n_x: int, n_y: int, share: float):
+        """Return the free ends of the arrays, with room for more rows, features and labels."""
+        ends = self._ends()
+        arrays = []
+        for array, end, more in zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y)):
+            if end + more + 1 > array.size:
+                whole = int(1.02 * (end + more) / max(share, 1e-3))
+                larger = np.empty(max(whole, int(1.25 * array.size), end + more + 1), array.dtype)
+                larger[: end + 1] = array[: end + 1]
+                array = larger
+            arrays.append(array)
+        self._arrays = self._arrays._make(arrays)
+        return self._arrays._make(array[end:] for array, end in zip(arrays, ends))
+
+    def add(self, rows: int, n_x: int, n_y: int) -> None:
+        """Count the rows, features and labels that were written to what :meth:`room` returned."""
+        self._arrays.x_indptr[self.rows : self.rows + rows + 1] += self.n_x
+        self._arrays.y_indptr[self.rows : self.rows + rows + 1] += self.n_y
+        self.rows, self.n_x, self.n_y = self.rows + rows, self.n_x + n_x, self.n_y + n_y
+
+    def finished(self):
+        """Return the arrays, cut in place to what is written; do not use those of :meth:`room` any more."""
+        return cut(self._arrays, self.rows, self.n_x, self.n_y)
+
+    def _ends(self):
+        return self.rows, self.n_x, self.n_x, self.rows, self.n_y
+
+
 def cut(arrays, rows, n_x, n_y) -> RowArrays:
     for array, size in zip(arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
         array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
     return arrays
-
-
-def joined(parts: list[RowArrays]) -> RowArrays:
-    """Return the rows of several texts one after the other."""
-    of_fields = zip(RowArrays._fields, zip(*parts))
-    return RowArrays(
-        *(pointers(np.concatenate([*map(np.diff, of)])) if "indptr" in name else np.concatenate(of)
-          for name, of in of_fields)
-    )  # fmt: skip

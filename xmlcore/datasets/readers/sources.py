@@ -158,10 +158,10 @@ class NamedSource:
 
     @contextmanager
     def pieces(self, progress: Progress = silent, npz: bool = False):
-        """Give an iterator over the unpacked bytes."""
+        """Give an iterator over the unpacked bytes, and a function for the share that was read."""
         with self._stream() as (stream, _):
             share = _share_read(stream)
-            yield self._bounded(_unpacked(stream, self, npz) or _chunks(stream), share, progress)
+            yield self._bounded(_unpacked(stream, self, npz) or _chunks(stream), share, progress), share
 
     @contextmanager
     def kept_in_place(self):

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import xmlc as kernels
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.readers.blocks import MANY_ROWS, LargeText, NotInBlocks, RowArrays, cut, head_of, joined
+from xmlcore.datasets.readers.blocks import MANY_ROWS, Growing, LargeText, NotInBlocks, RowArrays, cut, head_of
 from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
 from xmlcore.datasets.readers.sources import NamedSource
 from xmlcore.validation import INT32_MAX
@@ -75,21 +75,20 @@ class XmlcReader:
         return status
 
     def _run_in_blocks(self) -> int:
-        parts, n_rows, start, line, total = [], 0, self.start, self.first_line, None
-        for block in self.text.blocks():
-            arrays, out = RowArrays.empty(*self._most_of(block[start:])), np.zeros_like(self.out)
-            if self._parse(block, start, line, n_rows, arrays, out) not in (kernels.OK, kernels.TOO_FEW_ROWS):
+        grown, start, line, total = Growing(), self.start, self.first_line, None
+        for block, share in self.text.blocks():
+            arrays, out = grown.room(*self._most_of(block[start:]), share), np.zeros_like(self.out)
+            if self._parse(block, start, line, grown.rows, arrays, out) not in (kernels.OK, kernels.TOO_FEW_ROWS):
                 raise NotInBlocks
-            cut(arrays, *_counts(out))
-            parts.append(arrays)
-            n_rows += int(out[kernels.ROWS])
-            if n_rows >= MANY_ROWS and self._size <= SHORT * n_rows:
+            grown.add(*_counts(out))
+            if grown.rows >= MANY_ROWS and self._size <= SHORT * grown.rows:
                 raise NotInBlocks
             total = out if total is None else self._together(total, out)
             start, line = 0, int(out[kernels.LINE])
-        if n_rows < self._n_rows:
+        total[[kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS]] = grown.rows, grown.n_x, grown.n_y
+        self.out[:], self.arrays = total, grown.finished()
+        if self.out[kernels.ROWS] < self._n_rows:
             raise NotInBlocks
-        self.arrays, self.out[:], self.out[kernels.ROWS] = joined(parts), total, n_rows
         return kernels.OK
 
     def _most_of(self, text):

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import blocks_of
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
@@ -21,13 +20,16 @@ def row_hashes(matrix: sp.csr_array) -> np.ndarray:
     # a million have the same hash with a probability below 1e-7.
     ends = matrix.indptr.astype(np.int64)
     result = np.empty(matrix.shape[0], np.uint64)
-    for start, stop in blocks_of(ends, BLOCK):
+    start = 0
+    while start < result.size:
+        stop = max(int(np.searchsorted(ends, ends[start] + BLOCK, side="right")) - 1, start + 1)
         part = slice(ends[start], ends[stop])
         value = (matrix.data[part].astype(np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
         hashes = pd.util.hash_array((matrix.indices[part].astype(np.uint64) << np.uint64(32) | value) + _STEP)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
         places = ends[start : stop + 1] - ends[start]
         result[start:stop] = sums[places[1:]] - sums[places[:-1]]
+        start = stop
     return result
 
 

@@ -43,7 +43,7 @@ def records(source: NamedSource, form: RecordForm, columns, progress: Progress) 
     elif form.format == "parquet":
         yield from _parquet_rows(source, columns, progress)
     else:
-        with source.pieces(progress) as pieces:
+        with source.pieces(progress) as (pieces, _):
             lone_cr = form.quoted and form.format != "jsonl"
             with text_of(pieces, form.encoding, lone_cr=lone_cr) as text:
                 lines = _Lines(text)
