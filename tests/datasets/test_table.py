@@ -160,8 +160,8 @@ def test_a_table_says_which_columns_look_like_labels():
 
 
 def test_an_open_quote_is_one_long_cell_and_found_soon():
-    assert table_cells.cells('a,"' + "," * 1_000_000, ",") == ["a", '"' + "," * 1_000_000]
-    assert table_cells.cells('"a,b","c""d,",e', ",") == ["a,b", 'c"d,', "e"]
+    assert table_cells.cells(b'a,"' + b"," * 1_000_000, b",") == [b"a", b'"' + b"," * 1_000_000]
+    assert table_cells.cells(b'"a,b","c""d,",e', b",") == [b"a,b", b'c"d,', b"e"]
 
 
 def test_odd_names_and_labels_are_said():
@@ -224,6 +224,16 @@ def test_a_column_called_id_that_is_a_feature_has_no_ids(names):
     assert found.X.toarray().tolist() == [[7, 1, 2], [8, 3, 4]] and found.ids is None
     found = read_new_rows(b"a,id,b\n1,x,2\n3,x,4\n", 3 if names else 2, names)
     assert found.ids == ["x", "x"] and found.missing.tolist() == [0] * bool(names), "text is no feature"
+
+
+def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
+
+    calls, frame = [], table_cells._frame
+    monkeypatch.setattr(table_cells, "_frame", lambda *args: calls.append(args[1:]) or frame(*args))
+    names = b",".join(b"c%d" % i for i in range(60)) + b"\n"
+    (X, Y), _ = read(names + (b"1," * 40 + b",".join([b"true"] * 10 + [b"yes"] * 10) + b"\n") * 3, -10)
+    assert X == [[1] * 50] * 3 and Y == [[1] * 10] * 3
+    assert [len(columns) for columns, _ in calls] == [60, 40, 20], "each column is read as text at most once"
 
 
 def test_decimal_commas_may_come_late_and_are_none_in_lists():

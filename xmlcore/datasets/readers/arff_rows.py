@@ -85,7 +85,7 @@ class RowReader:
 
         def pieces():
             start = self.header.start
-            for block in text.blocks() if isinstance(text, LargeText) else [text]:
+            for block, _ in text.blocks() if isinstance(text, LargeText) else [(text, 1.0)]:
                 yield block[start:]
                 start = 0
 

@@ -24,19 +24,18 @@ from xmlcore.datasets.readers.table_cells import (
     blocks,
     cells,
     first_records,
-    in_bytes,
-    is_decoded,
     is_number,
     numbers,
+    texts,
 )
 from xmlcore.validation import check_features
 
-_BAR = "|"
-_SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", _BAR: "vertical bars"}  # the first are preferred
-_BINARY = ("0", "1", *YES, *NO)
+_BAR = b"|"
+_SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas", _BAR: "vertical bars"}  # the first are preferred
+_BINARY = (b"0", b"1", *(word.encode() for word in YES + NO))
 _FEW_ROWS = 10  # up to which a column may count the rows by chance
 _SPARSE_ROW = re.compile(  # of svmlight
-    r"(?:[ \t]*+[0-9]++(?:[ \t]*+,[ \t]*+[0-9]++)*+(?![^ \t]))?+(?:[ \t]++[0-9]++:[^ \t]*+)*+[ \t]*+"
+    rb"(?:[ \t]*+[0-9]++(?:[ \t]*+,[ \t]*+[0-9]++)*+(?![^ \t]))?+(?:[ \t]++[0-9]++:[^ \t]*+)*+[ \t]*+"
 )
 _TELL = "Say which columns are labels: the last or the first few, or their names, or one column that lists them."
 
@@ -44,27 +43,27 @@ _TELL = "Say which columns are labels: the last or the first few, or their names
 def looks_like(text) -> bool:
     """Return whether the first lines of a text are those of a table."""
     lines = first_records(text, 10)
-    if len(lines) < 2 or lines[0].lstrip()[:1] in ("@", "%", "{", "[", "<", "#"):
+    if len(lines) < 2 or lines[0].lstrip()[:1] in (b"@", b"%", b"{", b"[", b"<", b"#"):
         return False
     separator = _separator(lines)
     if lines[0].count(separator) == 0 or lines[1].count(separator) == 0:
         return False
-    if separator == _BAR and ":" in lines[0] + lines[1]:  # rows of Vowpal Wabbit
+    if separator == _BAR and b":" in lines[0] + lines[1]:  # rows of Vowpal Wabbit
         return False
     if not _SPARSE_ROW.fullmatch(lines[0]):
-        return not any(_SPARSE_ROW.fullmatch(line) and ":" in line for line in lines[1:])
-    return not any(":" in line for line in lines) and len({line.count(separator) for line in lines}) == 1
+        return not any(_SPARSE_ROW.fullmatch(line) and b":" in line for line in lines[1:])
+    return not any(b":" in line for line in lines) and len({line.count(separator) for line in lines}) == 1
 
 
 def may_be(text) -> bool:
     """Return whether the first line of a text may be that of a table, if it is known that one is expected."""
     lines = first_records(text, 10)
-    return bool(lines) and ":" not in lines[0] and lines[0].count(_separator(lines)) > 0
+    return bool(lines) and b":" not in lines[0] and lines[0].count(_separator(lines)) > 0
 
 
 def is_one_label(text) -> bool:
     """Return whether the first lines of a text are a name and then 0 or 1: a table of one label."""
-    lines = [line.strip().strip('"').lower() for line in first_records(text, 10)]
+    lines = [line.strip().strip(b'"').lower() for line in first_records(text, 10)]
     return len(lines) > 1 and not lines[0][:1].isdigit() and all(line in _BINARY for line in lines[1:])
 
 
@@ -78,11 +77,14 @@ def form_of(text, source) -> CellForm:
     decimal = _decimal(separator, [cell.strip() for record in records for cell in record])
     if all(is_number(cell, decimal) for cell in first) and not _counts_columns(first):
         return CellForm(separator, None, len(first), decimal, records, source)
+    names = []
     for place, cell in enumerate(first, 1):
-        if not is_decoded(cell):
-            found = f"the name of column {place}, {in_bytes(cell[:40])!r:.200}, is not UTF-8"
-            raise source.error(found, "Save the file as UTF-8.", 1)
-    names = [first[0].removeprefix("# "), *first[1:]]  # as numpy.savetxt writes them
+        try:
+            names.append(cell.decode("utf-8"))
+        except UnicodeDecodeError:
+            found = f"the name of column {place}, {cell[:40]!r}, is not UTF-8"
+            raise source.error(found, "Save the file as UTF-8.", 1) from None
+    names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
     return CellForm(separator, names, len(first), decimal, records[1:], source)
 
 
@@ -170,7 +172,7 @@ def _separator(lines):
 
 
 def _decimal(separator, some):
-    return "," if separator != "," and any(map(DECIMAL_COMMA.fullmatch, some)) else "."
+    return "," if separator != b"," and any(map(DECIMAL_COMMA.fullmatch, some)) else "."
 
 
 def _with_decimal(form, columns):
@@ -180,8 +182,8 @@ def _with_decimal(form, columns):
 
 def _counts_columns(first):
     """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names."""
-    names = first[1:] if first[0] == "" else first
-    return len(names) > (2 if len(names) == len(first) else 1) and names == [str(i) for i in range(len(names))]
+    names = first[1:] if first[0] == b"" else first
+    return len(names) > (2 if len(names) == len(first) else 1) and names == [b"%d" % i for i in range(len(names))]
 
 
 def has_index(form) -> bool:
@@ -278,10 +280,10 @@ def _read(text, form, features, labels, listing, leave_out, ids):
         _check_finite(X, block, features)
         parts.append(sp.csr_array(X.astype(np.float32)))
         if ids is not None:
-            names += [cell.strip() for cell in block.texts(ids)]
+            names += [cell.strip() for cell in next(texts(block, [ids]))]
         if listing:
-            lists += block.texts(*labels)
-            lines += block.lines
+            lists += next(texts(block, labels))
+            lines.append(block.lines)
         else:
             _check_binary(Y, block, labels)
             label_parts.append(sp.csr_array(Y.astype(bool)))
@@ -292,17 +294,16 @@ def _read(text, form, features, labels, listing, leave_out, ids):
         form.source.warn(f"{cells_are} missing, first {first_missing}: read as 0")
     X = check_features(sp.vstack(parts, format="csr")) if features else None
     Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
-    return X, Y, (lists, lines) if listing else None, None if ids is None else names
+    return X, Y, (lists, np.concatenate(lines)) if listing else None, None if ids is None else names
 
 
 def _check_lengths(block):
-    form = block.form
-    for row, count in enumerate(map(len, block.rows)):
-        if count == form.n_columns:
-            continue
+    wrong, form = np.flatnonzero(block.n_cells != block.form.n_columns), block.form
+    if wrong.size:
+        count = int(block.n_cells[wrong[0]])
         found = f"{count:,} cell{'s' * (count != 1)}, but the first line has {form.n_columns:,}"
         remedy = f"Every line needs the same number of cells, with {_SEPARATORS[form.separator]} between them."
-        raise block.error(found, remedy, row)
+        raise block.error(found, remedy, wrong[0])
 
 
 def _check_finite(X, block, columns):
@@ -320,6 +321,6 @@ def _check_binary(Y, block, columns):
         value = "missing" if np.isnan(Y[row, at]) else f"{Y[row, at]:g}, not 0 or 1"
         more = "Are other columns the labels?"
         if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
-            more = f"The last column has no name: remove the {form.separator!r:.200} at the ends of lines."
+            more = f"The last column has no name: remove the {form.separator.decode()!r:.200} at the ends of lines."
         found = f"the label {form.called(columns[at])} is {value}"
         raise block.error(found, f"{LABEL_RULE} {more}", row, columns[at])

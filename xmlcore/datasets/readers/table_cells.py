@@ -1,44 +1,45 @@
 """The lines of a table and their cells, where quotes may hold separators and line ends; cells as numbers or texts."""
 
+import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers import xmlc
-from xmlcore.datasets.readers.sources import NamedSource, text_of
+from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.first_use import pd
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
 # Names of a column of ids, in lower case.
 ID_NAMES = ("id", "ids", "_id", "doc_id", "docid", "document_id", "key", "uri", "url", "identifier")
-NUMBER = re.compile(xmlc.NUMBER.pattern.decode() + r"|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+NUMBER = re.compile(xmlc.NUMBER.pattern + rb"|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
 LONGEST_NUMBER = 1000  # characters
 # Words that stand for 1 and 0: the first of both in all columns, the others only in columns of labels.
 YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
-_NO_TEXT = re.compile("[\ud800-\udfff]")  # what stands for bytes that are no UTF-8
-_BLOCK = 1 << 20  # characters of the rows that are in memory as cells at a time
+_BLOCK = 4 << 20  # number of bytes of text that are read at a time
+_NEWLINE, _QUOTE = 10, 34
+_BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)*+(?:[ \t\r]*+\Z)?+")
 
 
 @dataclass(frozen=True)
 class CellForm:
     """How a table is written."""
 
-    separator: str
+    separator: bytes
     names: list[str] | None  # None if the first line is a row of numbers
     n_columns: int
     decimal: str  # a point, or a comma
-    sample: list[list[str]]  # some of the first rows
+    sample: list[list[bytes]]  # some of the first rows
     source: NamedSource
 
     def called(self, column: int) -> str:
         return repr(self.names[column][:40]) if self.names is not None else f"{column + 1:,}"
 
-    def some_cells(self, columns) -> list[str]:
+    def some_cells(self, columns) -> list[bytes]:
         """Return the cells of the sample in some columns."""
         return [row[column].strip() for row in self.sample for column in columns if column < len(row)]
 
@@ -53,63 +54,109 @@ class TextColumns(Exception):
 
 def numbers(block, features, labels, leave_out=False):
     """Return the numbers of the columns of features and labels of a block as float64; missing cells are NaN."""
-    values, of_text = np.empty((len(block.rows), len(features) + len(labels))), []
-    for at, column in enumerate([*features, *labels]):
-        cells = block.texts(column)
-        found = _plain_numbers(cells, block.form.decimal)
-        if found is None:
-            found = _numbers_and_words(block, column, cells, at >= len(features), leave_out)
-        if found is None:
-            of_text.append(column)
-        else:
-            values[:, at] = found
-    if of_text:
-        raise TextColumns(of_text)
+    columns = features + labels
+    if not columns:
+        return np.empty((block.n_rows, 0))
+    plain = _plain_numbers(block, columns)
+    if plain is not None:
+        return plain
+    # Few columns have words, nearly always from the first rows on: the others are read as numbers once more.
+    worded = {c for c in columns if not all(is_number(cell, ",") for cell in block.form.some_cells([c]))}
+    easy = np.array([column not in worded for column in columns])
+    values, plain = np.empty((block.n_rows, len(columns))), None
+    if worded and easy.any():
+        plain = _plain_numbers(block, [column for column in columns if column not in worded])
+    if plain is None:
+        easy[:] = False
+    else:
+        values[:, easy] = plain
+    rest = [column for column, is_easy in zip(columns, easy) if not is_easy]
+    values[:, ~easy] = _numbers_from_texts(block, rest, set(labels), leave_out)
     return values
 
 
 def is_number(cell, decimal):
-    return cell in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal, ".")))
+    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
 
 
-def _plain_numbers(cells, decimal):
-    """Return cells as numbers; None if one is no number, or may be none."""
-    every = "".join(cells)
-    if not every.isascii() or "_" in every or max(map(len, cells)) > LONGEST_NUMBER:
+def _plain_numbers(block, columns):
+    """Return the numbers of some columns of a block; None if a cell is neither a number nor missing."""
+    frame = _frame(block, columns, np.float64)
+    if frame is None:
         return None
-    if decimal == ",":
-        if "." in every:
-            return None
-        cells = [cell.replace(",", ".") for cell in cells]
+    if len(frame) != block.n_rows:
+        raise _unreadable(block)
+    values = frame.to_numpy(copy=True) if list(frame.columns) == columns else frame[columns].to_numpy(copy=True)
+    hard = np.flatnonzero(_is_hard_to_round(values))
+    if hard.size:
+        values[:, hard] = _numbers_from_texts(block, [columns[at] for at in hard], set(), False)
+    return values
+
+
+def _is_hard_to_round(values):
+    """Return whether a column has a value so near to the middle of two float32 that an error of some bits moves it."""
+    from_middle = (values.view(np.int64) & ((1 << 29) - 1)) - (1 << 28)  # float64 has 29 bits more than float32
+    magnitude = np.abs(values)
+    hard = (np.abs(from_middle) <= 16) | ((magnitude < 2e-38) & (magnitude > 0)) | (magnitude > 3.4e38)
+    return hard.any(axis=0)
+
+
+def _frame(block, columns, kind):
+    """Return columns of a block as a DataFrame, in the order of the file; None if a cell is no number."""
     try:
-        return np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
+        return pd.read_csv(
+            io.BytesIO(block.content),
+            sep=block.form.separator.decode(),
+            header=None,
+            names=range(block.form.n_columns),
+            usecols=columns,
+            dtype=kind,
+            index_col=False,
+            na_values=MISSING if kind is np.float64 else None,
+            keep_default_na=False,
+            na_filter=kind is np.float64,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            decimal=block.form.decimal,
+            encoding="latin-1",  # takes all bytes; cells that are used as text are decoded as UTF-8
+        )
+    except (ValueError, OverflowError):  # pandas.errors.ParserError is a ValueError
         return None
 
 
-def _numbers_and_words(block, column, cells, is_label, leave_out):
-    """Return cells as numbers where words may stand for some: see :data:`YES`; None for texts that are left out."""
-    words = {YES[0]: 1.0, NO[0]: 0.0, **dict.fromkeys(map(str.lower, MISSING), np.nan)}
-    words |= {**dict.fromkeys(YES, 1.0), **dict.fromkeys(NO, 0.0)} if is_label else {}
-    known = {}
-    for row, cell in enumerate(cells):
-        if cell not in known:
-            known[cell] = _number(cell.strip(), block.form, words)
-            if known[cell] is None:
-                if leave_out and not is_label:
-                    return None
-                raise _no_number(block, row, column, cell.strip(), is_label)
-    return [known[cell] for cell in cells]
+def _unreadable(block) -> DatasetFormatError:
+    return block.error("its rows cannot be told apart", 'Are quotes (") closed, and do all lines end the same way?', 0)
+
+
+def _numbers_from_texts(block, columns, labels, leave_out):
+    """Return the numbers of some columns of a block that holds words too: see :data:`YES`; others are errors."""
+    of_features = {YES[0]: 1.0, NO[0]: 0.0, **dict.fromkeys(map(str.lower, MISSING), np.nan)}
+    of_labels = {**of_features, **dict.fromkeys(YES, 1.0), **dict.fromkeys(NO, 0.0)}
+    values, of_text = np.empty((block.n_rows, len(columns))), []
+    for at, (column, cells) in enumerate(zip(columns, texts(block, columns))):
+        words, known = of_labels if column in labels else of_features, {}
+        for row, cell in enumerate(cells):
+            if cell not in known:
+                known[cell] = _number(cell.strip(), block.form, words)
+                if known[cell] is None:
+                    if not leave_out or column in labels:
+                        raise _no_number(block, row, column, cell.strip(), column in labels)
+                    of_text.append(column)
+                    break
+            values[row, at] = known[cell]
+    if of_text:
+        raise TextColumns(of_text)
+    return values
 
 
 def _number(cell, form, words):
     value = words.get(cell.lower())
     if value is not None:
         return value
-    if form.decimal == "." and form.separator != "," and DECIMAL_COMMA.fullmatch(cell):
+    if form.decimal == "." and form.separator != b"," and DECIMAL_COMMA.fullmatch(cell.encode()):
         raise DecimalComma
     number = cell.replace(form.decimal, ".")
-    if len(cell) > LONGEST_NUMBER or not NUMBER.fullmatch(number) or (form.decimal == "," and "." in cell):
+    if len(cell) > LONGEST_NUMBER or not NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in cell):
         return None
     return float(number)
 
@@ -120,10 +167,10 @@ def _no_number(block, row, column, cell, is_label):
     if len(cell) > LONGEST_NUMBER:
         found = f"{cell[:40]!r}... in column {name} has {len(cell):,} characters"
         remedy = f"Numbers have at most {LONGEST_NUMBER:,}."
-    elif form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".")):
+    elif form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
         found = f"{cell[:40]!r} in column {name} has a point, but other numbers a decimal comma"
         remedy = "Write all decimals in the same way, and no points or commas between thousands."
-    elif form.decimal == "." and DECIMAL_COMMA.fullmatch(cell):
+    elif form.decimal == "." and DECIMAL_COMMA.fullmatch(cell.encode()):
         found = f"{cell[:40]!r} in column {name} has a comma"
         remedy = "Write decimals with a point, and no commas between thousands, or separate the cells by semicolons."
     elif is_label:
@@ -137,99 +184,144 @@ def _no_number(block, row, column, cell, is_label):
     return block.error(found, remedy, row, column, **argument)
 
 
+def texts(block, columns):
+    frame = _frame(block, columns, str)
+    if frame is None or len(frame) != block.n_rows:
+        raise _unreadable(block)
+    for column in columns:
+        found = frame[column].tolist()
+        for row, cell in enumerate(found):
+            if not isinstance(cell, str):
+                raise _unreadable(block)
+            if cell.isascii():
+                continue
+            try:
+                found[row] = cell.encode("latin-1").decode("utf-8")
+            except UnicodeDecodeError:
+                problem = f"a cell in column {block.form.called(column)} is not UTF-8"
+                raise block.error(problem, "Save the file as UTF-8.", row, column) from None
+        yield found
+
+
 # ---- lines ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RowBlock:
+class RecordBlock:
     """Some consecutive rows of a table."""
 
     form: CellForm
-    lines: tuple[int, ...]  # of the file, from 1, in which each row starts
-    records: tuple[str, ...]  # the rows as they are written
-    rows: tuple[list[str], ...]  # their cells
+    content: bytes  # without blank lines
+    starts: np.ndarray  # where each row starts in ``content``, and the end of the last one
+    lines: np.ndarray  # of the file, from 1, in which each row starts
+    n_cells: np.ndarray
 
-    def texts(self, column: int) -> list[str]:
-        """Return the cells of a column; raise DatasetFormatError if one is not UTF-8."""
-        cells = [cells[column] for cells in self.rows]
-        for row, cell in enumerate(cells):
-            if not is_decoded(cell):
-                problem = f"a cell in column {self.form.called(column)} is not UTF-8"
-                raise self.error(problem, "Save the file as UTF-8.", row, column)
-        return cells
+    @property
+    def n_rows(self) -> int:
+        return self.lines.size
 
     def error(self, found, remedy, row: int, cell: int | None = None, **argument) -> DatasetFormatError:
         """Return the error to raise for a row, or the byte within its line, from 1, at which a cell starts."""
         column = None
         if cell is not None:
-            before = _raw_cells(self.records[row], self.form.separator)[:cell]
-            column = 1 + sum(len(in_bytes(part)) + 1 for part in before)
-        return self.form.source.error(found, remedy, self.lines[row], column, **argument)
+            before = _raw_cells(self.content[self.starts[row] : self.starts[row + 1]], self.form.separator)[:cell]
+            column = 1 + sum(len(part) + 1 for part in before)
+        return self.form.source.error(found, remedy, int(self.lines[row]), column, **argument)
 
 
-def in_bytes(cell: str) -> bytes:
-    """Return a cell as it is in the file, also where that is not UTF-8."""
-    return cell.encode("utf-8", "surrogateescape")
+def first_records(text, count: int) -> list[bytes]:
+    """Return up to ``count`` first lines of a text that are not blank, with line ends in quotes."""
+    found, at = [], _BLANK_LINES.match(text).end()
+    while at < text.size and len(found) < count:
+        end = _record_end(text, at)
+        found.append(text[at:end].tobytes().rstrip(b"\r\n"))
+        at = _BLANK_LINES.match(text, end).end()
+    return found
 
 
-def is_decoded(cell: str) -> bool:
-    """Return whether a cell is UTF-8 in the file."""
-    return cell.isascii() or not _NO_TEXT.search(cell)
+def _record_end(text, start):
+    """Return where the line that starts at ``start`` ends: after a line end outside quotes."""
+    at, size = start, 1 << 16
+    while True:
+        piece = text[start : start + size]
+        inside = np.logical_xor.accumulate(piece == _QUOTE)
+        ends = np.flatnonzero((piece == _NEWLINE) & ~inside)
+        if ends.size:
+            return start + int(ends[0]) + 1
+        at = start + piece.size
+        if at >= text.size:
+            return text.size
+        size *= 4
 
 
-def _records(text) -> Iterator[tuple[int, str]]:
-    """Yield the first line, from 1, and the text of each row, which may have line ends in quotes."""
-    parts, is_open = [], False
-    for number, line in enumerate(text_of([text], "utf-8", lone_cr=False, errors="surrogateescape"), 1):
-        parts.append(line)
-        is_open ^= line.count('"') % 2 == 1
-        if not is_open:
-            yield number - len(parts) + 1, "".join(parts).rstrip("\r\n")
-            parts = []
-    if parts:
-        yield number - len(parts) + 1, "".join(parts).rstrip("\r\n")
-
-
-def first_records(text, count: int) -> list[str]:
-    """Return up to ``count`` first rows of a text that are not blank, as they are written."""
-    return list(islice((record for _, record in _records(text) if record.strip()), count))
-
-
-def cells(record: str, separator: str) -> list[str]:
+def cells(line: bytes, separator: bytes) -> list[bytes]:
     found = []
-    for cell in _raw_cells(record, separator):
-        plain = cell.strip(" ")
-        if len(plain) >= 2 and plain[:1] == plain[-1:] == '"':
-            plain = plain[1:-1].replace('""', '"')
+    for cell in _raw_cells(line.rstrip(b"\r\n"), separator):
+        plain = cell.strip(b" ")
+        if len(plain) >= 2 and plain[:1] == plain[-1:] == b'"':
+            plain = plain[1:-1].replace(b'""', b'"')
         found.append(plain)
     return found
 
 
-def _raw_cells(record, separator):
-    if '"' not in record:
-        return record.split(separator)
+def _raw_cells(line, separator):
+    if b'"' not in line:
+        return line.split(separator)
     found, parts, is_open = [], [], False
-    for piece in record.split(separator):
+    for piece in line.split(separator):
         parts.append(piece)
-        is_open ^= piece.count('"') % 2 == 1
+        is_open ^= piece.count(b'"') % 2 == 1
         if not is_open:
             found.append(separator.join(parts))
             parts = []
     return [*found, separator.join(parts)] if parts else found
 
 
-def blocks(text, form: CellForm) -> Iterator[RowBlock]:
-    """Yield the rows of a table, those that are not blank, in blocks of about a megabyte."""
-    every = ((line, record, cells(record, form.separator)) for line, record in _records(text))
-    rows = (row for row in every if len(row[2]) > 1 or row[1].strip())
-    if form.names is not None:
-        next(rows, None)
-    found, size = [], 0
-    for row in rows:
-        found.append(row)
-        size += len(row[1])
-        if size >= _BLOCK:
-            yield RowBlock(form, *zip(*found))
-            found, size = [], 0
-    if found:
-        yield RowBlock(form, *zip(*found))
+def blocks(text, form: CellForm):
+    """Yield the rows of a table in blocks of some megabytes."""
+    at, line, has_header = 0, 1, form.names is not None
+    while at < text.size:
+        size = _BLOCK
+        while True:
+            piece = text[at : at + size]
+            quoted = piece == _QUOTE
+            inside = np.logical_xor.accumulate(quoted) if quoted.any() else quoted
+            ends = np.flatnonzero((piece == _NEWLINE) & ~inside) + 1
+            if at + piece.size >= text.size:
+                if not ends.size or ends[-1] < piece.size:
+                    ends = np.append(ends, piece.size)
+                break
+            if ends.size:
+                break
+            size *= 2
+        piece, inside = piece[: ends[-1]], inside[: ends[-1]]
+        starts = np.concatenate([[0], ends[:-1]])
+        newlines = _counts(piece == _NEWLINE, starts) if inside.any() else np.ones(starts.size, np.int64)
+        lines = line + np.concatenate([[0], np.cumsum(newlines)[:-1]])
+        n_cells = 1 + _counts((piece == form.separator[0]) & ~inside, starts)
+        line += int(newlines.sum())
+        at += piece.size
+        blank = _is_blank(piece, starts, n_cells)
+        if has_header and not blank.all():  # the first line that is not blank
+            blank[int(np.argmin(blank))] = True
+            has_header = False
+        if blank.all():
+            continue
+        if blank.any():
+            kept = np.repeat(~blank, np.diff(np.append(starts, piece.size)))
+            piece = piece[kept]
+            lengths = np.diff(np.append(starts, kept.size))[~blank]
+            starts, lines, n_cells = np.cumsum(np.concatenate([[0], lengths[:-1]])), lines[~blank], n_cells[~blank]
+        yield RecordBlock(form, piece.tobytes(), np.append(starts, piece.size), lines, n_cells)
+
+
+def _counts(marked, starts):
+    return np.diff(np.searchsorted(np.flatnonzero(marked), np.append(starts, marked.size)))
+
+
+def _is_blank(piece, starts, n_cells):
+    blank = n_cells == 1
+    if blank.any():
+        full = (piece != 32) & (piece != 9) & (piece != 13) & (piece != _NEWLINE)
+        blank &= ~np.logical_or.reduceat(full, starts)
+    return blank
