@@ -71,10 +71,13 @@ def choose_allowed(predictor) -> np.ndarray | None:
     kept = predictor.packed.allowed()
     hint = "All" if kept is None else f"The {np.count_nonzero(kept):,} of the kept decision"
     typed = fields.text("Labels allowed", f"predict.allowed {predictor.key}", placeholder=hint, help=help)
-    given = [part.strip() for part in typed.split(";") if part.strip(" -")]
-    excluded = [name.removeprefix("-").strip() for name in given if name.startswith("-")]
+    given, excluded, named = [], [], {*(predictor.packed.label_names or ())}
+    for part in filter(lambda part: part.strip(" -"), typed.split(";")):
+        name = part.strip().removeprefix("-").strip()
+        label = int(name) if name.isdecimal() and name not in named else name
+        (excluded if part.strip().startswith("-") else given).append(label)
     try:
-        return predictor.packed.allowed([name for name in given if not name.startswith("-")] or None, excluded or None)
+        return predictor.packed.allowed(given or None, excluded or None)
     except ValueError as error:
         st.warning(f"This is not taken: {format.plain(str(error))}")
         return kept
