@@ -68,6 +68,7 @@ def back_off(
         of more than one level.
     """
     at_most = check_count(at_most, "at_most")
+    least = None if least is None else check_number(least, "least", 0.0, 1.0, above=True)
     check_is(rule, Rule, "rule", "a Rule, such as learn() or promise() returns,")
     sets = rule.predict(X)
     fitted = getattr(innermost(rule.model), "label_names_", None)  # the ids, where the model has no names
@@ -78,7 +79,6 @@ def back_off(
     groups = _of_tree(rule.model, names) if taxonomy is None else _of_taxonomy(names, taxonomy)
     said = [groups.entries(sets.indices[a:b].tolist(), at_most) for a, b in itertools.pairwise(sets.indptr)]
     if least is not None:
-        check_number(least, "least", 0.0, 1.0, above=True)
         P = calibrated(rule.model, X, rule=rule)
         for row in np.flatnonzero(np.diff(sets.indptr) == 0):
             part = slice(*P.indptr[row : row + 2])
