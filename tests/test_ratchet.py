@@ -16,53 +16,53 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_328,
-    "pages/data": 2_332,
+    "pages/compare": 1_380,
+    "pages/data": 2_362,
     "pages/explain": 725,
-    "pages/features": 1_039,
-    "pages/jobs": 398,
+    "pages/features": 1_035,
+    "pages/jobs": 388,
     "pages/main": 5,
-    "pages/papers": 357,
-    "pages/predict": 1_257,
+    "pages/papers": 359,
+    "pages/predict": 1_292,
     "pages/robustness": 915,
     "pages/sampling": 594,
-    "pages/shared": 7_361,
+    "pages/shared": 7_351,
     "pages/storage": 422,
-    "pages/train": 1_395,
-    "pages/trees": 1_064,
-    "xmlcore": 3_909,
-    "xmlcore/_kernels": 8_752,
-    "xmlcore/cli": 1_312,
-    "xmlcore/datasets": 10_511,
-    "xmlcore/decisions": 1_083,
-    "xmlcore/experiment": 7_861,
-    "xmlcore/explain": 1_264,
-    "xmlcore/figures": 3_428,
-    "xmlcore/jobs": 2_182,
-    "xmlcore/metrics": 3_198,
-    "xmlcore/models": 10_500,
+    "pages/train": 1_386,
+    "pages/trees": 1_047,
+    "xmlcore": 4_002,
+    "xmlcore/_kernels": 8_067,
+    "xmlcore/cli": 1_333,
+    "xmlcore/datasets": 10_659,
+    "xmlcore/decisions": 1_107,
+    "xmlcore/experiment": 7_639,
+    "xmlcore/explain": 1_260,
+    "xmlcore/figures": 3_396,
+    "xmlcore/jobs": 2_156,
+    "xmlcore/metrics": 3_193,
+    "xmlcore/models": 10_542,
     "xmlcore/papers": 584,
-    "xmlcore/robustness": 1_426,
-    "xmlcore/selection": 3_812,
-    "xmlcore/serve": 1_227,
-    "xmlcore/state": 540,
+    "xmlcore/robustness": 1_429,
+    "xmlcore/selection": 3_782,
+    "xmlcore/serve": 1_246,
+    "xmlcore/state": 523,
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_830, "benchmarks": 7_508}
-FILES = {"product": 484}
-COMPLEX = {"product": 20}
+LINES = {"tests": 48_922, "benchmarks": 7_508}
+FILES = {"product": 483}
+COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
-    "methods that work together, and features chosen by trials": (0, 263),
+    "methods that work together, and features chosen by trials": (0, 171),
     "past one machine": (1800, 900),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 86_000, "tests": 51_188}
+CEILING = {"product": 85_398, "tests": 51_188}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
