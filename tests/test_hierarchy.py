@@ -69,7 +69,12 @@ def test_a_table_gives_parents_and_aliases_to_labels():
     alone = with_label_table(whole, b"cat\tanimal\n")
     assert alone.label_parents == {"cat": ("animal",)} and alone.label_names == whole.label_names
     assert with_label_table(whole, b"label,aliases\nhome,law\n").label_names == ["cat", "dog", "hound", "home"]
-    for table, says in ((b"label,parent\n,animal\n", "line 2: it has no label"), (b"a\tb\n", "none of the 4 labels")):
+    for table, says in (
+        (b"label,parent\n,animal\n", "line 2: it has no label"),
+        (b"a\tb\n", "none of the 4 labels"),
+        (b"label,aliases\ndog,hound\ncat,hound\n", "line 3: 'hound' is a further name of 'dog' and of 'cat'"),
+        (b"label,aliases\ndog,hound\nhound,\n", "'hound' is a further name of 'dog', and a label"),
+    ):
         with pytest.raises(ValueError, match=says):
             with_label_table(whole, table)
 

@@ -91,7 +91,7 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
     columns = [name.strip().lower() for name in next(csv.reader(lines[:1]), ())]
     if "label" not in columns or not {"parent", "aliases"} & {*columns}:
         return read_label_parents("\n".join(lines).encode()), {}
-    parents, aliases = {}, {}
+    parents, aliases, labels = {}, {}, set()
     for number, cells in enumerate(csv.reader(lines[1:]), 2):
         row = dict(zip(columns, map(str.strip, cells)))
         label = row.get("label")
@@ -102,7 +102,14 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
             raise source.error("it has no label", "Write the label into the column label.", number)
         if above:
             parents[label] = tuple(dict.fromkeys((*parents.get(label, ()), *above)))
-        aliases |= {other: label for other in others if other != label}
+        for other in others:
+            if other != label and aliases.setdefault(other, label) != label:
+                found = f"{other!r:.80} is a further name of {aliases[other]!r:.80} and of {label!r:.80}"
+                raise source.error(found, "Give each further name to one label.", number)
+        labels.add(label)
+    if twice := sorted(labels & aliases.keys()):
+        found = f"{twice[0]!r:.80} is a further name of {aliases[twice[0]]!r:.80}, and a label with a line of its own"
+        raise source.error(found, "Leave out one of the two.")
     return parents, aliases
 
 
