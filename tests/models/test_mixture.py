@@ -72,6 +72,15 @@ def test_fitted_models_are_mixed_without_training_them_again(data):
         Mixture.of([Useless()], data.X_train, data.Y_train)
 
 
+def test_names_of_labels_are_those_of_fitted_models():
+    X, Y = [[1.0, 0.0], [0.0, 1.0]] * 10, [["a"], ["b"]] * 10
+    ones = [model.fit(X, Y, label_names=["b", "a"]) for model in (PLT(), NearestRows(1))]
+    model = Mixture.of(ones, X, Y)
+    assert model.label_names_ == ["b", "a"] and model.predict_topk([[1.0, 0.0]], 1, labels=["a"]).labels == [[1]]
+    with pytest.raises(ValueError, match="different names"):
+        Mixture.of([ones[0], NearestRows(1).fit(X, Y)], X, Y)
+
+
 def test_a_mixture_of_one_ranks_as_its_member(data):
     one = Mixture([PLT(C=1.0, normalize="l2")]).fit(data.X_train, data.Y_train)
     alone = PLT(C=1.0, normalize="l2").fit(data.X_train, data.Y_train)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import top_k_dense, top_k_sparse
 from xmlcore.arrays import csr_of
 from xmlcore.documented import documented
+from xmlcore.label_names import given_classes
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import saving
 from xmlcore.models.base import MultiLabelModel, warm_up_pieces
@@ -19,7 +20,7 @@ from xmlcore.models.mixture.weighing import Candidates, Judge, calibrated
 from xmlcore.models.nearest_rows import NearestRows, ScoresRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.models.rows import checked_rows, counted, stacked
+from xmlcore.models.rows import checked_rows, counted, labels_given, stacked
 from xmlcore.models.rules import innermost
 from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
@@ -151,9 +152,15 @@ class Mixture(ScoresRows):
         models = [innermost(model) for model in models]
         if bad := [model for model in models if not isinstance(model, MultiLabelModel)]:
             raise TypeError(f"models has {bad[0]!r:.60}, which is no model of xmlcore")
+        named = [model.label_names_ for model in models if hasattr(model, "label_names_")]
+        if any(names != named[0] for names in named):
+            raise ValueError("the models were fitted to labels of different names, or in another order")
+        y = labels_given(y, Y)
+        if named and label_names is None and given_classes(y) is None:
+            label_names = named[0]
         made = cls([_again(model, model) for model in models], **params)
         made._ready = models
-        return made.fit(X, y, Y=Y, progress=progress, label_names=label_names)
+        return made.fit(X, y, progress=progress, label_names=label_names)
 
     def _fit(self, X, Y, progress):
         X, Y = checked_rows(X, Y)
