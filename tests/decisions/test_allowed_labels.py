@@ -38,6 +38,7 @@ def test_what_is_allowed_is_saved_with_the_decision(tmp_path):
     np.testing.assert_array_equal(kept.allowed, rule.allowed)
     assert kept.aliases == {"five": 5, "six": 6} and "of 26 allowed labels" in packed.describe()
     assert (np.diff(kept.predict(X).indptr) == 3).all() and not kept.predict(X)[:, ~rule.allowed].nnz
+    assert kept.within(exclude=[3]).allowed.sum() == rule.allowed.sum() - 1
     assert {*np.unique(packed.predict_topk(X, 40).labels)} == {-1, *range(3, 30)} - {5}
     assert {*np.unique(packed.decided(X, labels=["six", NAMES[7]]).labels)} == {6, 7}
     values, cuts = row_decided(rule.model, X[:1])

@@ -152,8 +152,7 @@ class Rule:
         fitted = getattr(innermost(self.model), "label_names_", None) if names is None else list(names)
         aliases = self.aliases | KnownLabels(self.n_labels, fitted).aliases({} if aliases is None else aliases)
         known = KnownLabels(self.n_labels, fitted, aliases)
-        allowed = self.allowed if labels is None and exclude is None else known.allowed(labels, exclude)
-        return replace(self, allowed=allowed, aliases=aliases)
+        return replace(self, allowed=among(self.allowed, known, labels, exclude), aliases=aliases)
 
     def predict(self, X: Matrix) -> sp.csr_array:
         """Return the labels of rows, or of texts if the model takes texts: csr_array of bool, shape (n, L)."""
@@ -584,7 +583,11 @@ def entries(labels: np.ndarray, values: np.ndarray, n_labels: int) -> tuple[sp.c
 def allowed_by(model, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
     """Return which labels may be predicted, as asked for and as a kept rule has it; None: all."""
     rule = getattr(innermost(model), "rule_", None)
-    kept = None if rule is None else rule.allowed
+    return among(None if rule is None else rule.allowed, known, labels, exclude)
+
+
+def among(kept: np.ndarray | None, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
+    """Return which labels are allowed that are asked for, of those that a rule allows; None: all."""
     if labels is None and exclude is None:
         return kept
     found = known.allowed(labels, exclude) & (True if kept is None else kept)
