@@ -140,6 +140,7 @@ def test_vectors_beside_documents_are_trained_and_measured(run, json_of, files, 
     lines = run(*ask, "--vectors", files / "two.npy", "--json", "--quiet").out.splitlines()
     want = read_packed(files / "m.zip").predict_topk([documents[0][:2], vectors[:2]], 1)
     assert [json.loads(line)["labels"][0]["label"] for line in lines] == want.labels[:, 0].tolist()
-    assert "the model takes vectors beside texts: give their file with --vectors" in run(*ask, status=2).err
+    for given in (ask, ("evaluate", files / "m.zip", files / "all.csv")):
+        assert "the model takes vectors beside texts: give their file with --vectors" in run(*given, status=2).err
     wrong = run("train", files / "all.csv", "--vectors", files / "two.npy", status=2).err
     assert "it has 2 rows, but there are 40 texts. Give a row for each text, in their order (--vectors)" in wrong

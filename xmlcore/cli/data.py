@@ -111,6 +111,15 @@ def _read(data, options, progress, vectorizer):
     )
 
 
+def check_vectors(packed, vectors) -> bool:
+    """Return whether a model takes vectors beside texts; ValueError if they are not given as it takes them."""
+    takes = bool(getattr(packed.vectorizer, "widths_beside_", ()))
+    if takes != (vectors is not None):
+        says = "takes vectors beside texts: give their file with" if takes else "takes no vectors: leave out"
+        raise ValueError(f"the model {says} --vectors")
+    return takes
+
+
 def is_of_catalog(data: str) -> bool:
     return not Path(data).exists() and data in {entry.name for entry in datasets.catalog()}
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import metrics
-from xmlcore.cli.data import data_options, is_of_catalog, labels_option, read
+from xmlcore.cli.data import check_vectors, data_options, is_of_catalog, labels_option, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
 from xmlcore.datasets.readers.names import read_pairs
@@ -77,6 +77,8 @@ def rows_to_measure(packed, data, options, progress):
     every, which = f"all rows of {data}", "the test rows"
     as_trained = packed.vectorizer if packed.is_text else None
     is_divided = options["test"] is None and not is_of_catalog(data)
+    if packed.is_text and not is_of_catalog(data):
+        check_vectors(packed, options["vectors"])
     try:
         found = read(data, options, progress, as_trained)
     except DatasetFormatError:

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from xmlcore import datasets
-from xmlcore.cli.data import labels_option, must_exist, reading_of
+from xmlcore.cli.data import check_vectors, labels_option, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
 from xmlcore.datasets.readers.new_rows import read_vectors
 from xmlcore.datasets.texts.reading import texts_with_ids
@@ -114,10 +114,7 @@ def _read(rows, packed, options, first_index, progress):
 
 def _beside(inputs, vectors, packed, progress):
     """Return texts in a list with the vectors beside them, if the model takes such; others as they are."""
-    takes = bool(getattr(packed.vectorizer, "widths_beside_", ()))
-    if takes != (vectors is not None):
-        says = "takes vectors beside texts: give their file with" if takes else "takes no vectors: leave out"
-        raise ValueError(f"the model {says} --vectors")
+    takes = check_vectors(packed, vectors)
     return [inputs, *read_vectors(vectors, len(inputs), None, progress)] if takes else inputs
 
 
