@@ -130,7 +130,9 @@ class DenseRows:
 
 
 class CheckedRows(sp.csr_array):
-    """Rows that :func:`check_features` need not look at again."""
+    """Rows that :func:`check_features` need not look at again; ``allowed`` is which labels they may get, or None."""
+
+    allowed: np.ndarray | None = None
 
 
 def _not_finite(name, count, value, row, column) -> ValueError:

@@ -81,6 +81,13 @@ def test_names_of_labels_are_those_of_fitted_models():
         Mixture.of([ones[0], NearestRows(1).fit(X, Y)], X, Y)
 
 
+def test_members_propose_labels_that_are_allowed(data):
+    model = Mixture([PLT(C=1.0, normalize="l2")], n_candidates=2).fit(data.X_train, data.Y_train)
+    found, alone = (one.predict_topk(data.X_test, 2, labels=[3, 9]) for one in (model, model.members_[0]))
+    np.testing.assert_array_equal(found.labels, alone.labels)
+    assert np.all(found.scores > 0)
+
+
 def test_a_mixture_of_one_ranks_as_its_member(data):
     one = Mixture([PLT(C=1.0, normalize="l2")]).fit(data.X_train, data.Y_train)
     alone = PLT(C=1.0, normalize="l2").fit(data.X_train, data.Y_train)

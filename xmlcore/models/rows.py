@@ -130,7 +130,9 @@ def among_allowed(method: Method) -> Method:
         for first, end in row_blocks(X.shape[0], max(1, PREDICTED // deep)):
             if progress is not None:
                 options["progress"] = part_of(progress, first / X.shape[0], end / X.shape[0])
-            part = method(self, CheckedRows(X[first:end]), deep, *args, **options)
+            rows = CheckedRows(X[first:end])
+            rows.allowed = allowed
+            part = method(self, rows, deep, *args, **options)
             stays = (part.labels >= 0) & allowed[part.labels]
             places = np.argsort(~stays, axis=1, kind="stable")[:, :width]
             kept, scores = (np.take_along_axis(values, places, axis=1) for values in part)

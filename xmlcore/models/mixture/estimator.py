@@ -238,17 +238,17 @@ class Mixture(ScoresRows):
         self.group_of_label_, self.curves_ = groups, curves
         self.n_features_in_, self.n_labels_ = n_features, n_labels
 
-    def _parts(self, X) -> tuple[Candidates, np.ndarray]:
+    def _parts(self, X, allowed=None) -> tuple[Candidates, np.ndarray]:
         """Return the candidates of checked rows, and what each member adds to their scores."""
-        rankings = [_ranked(member, X, self.n_candidates, self.n_labels_) for member in self.members_]
+        rankings = [_ranked(member, X, self.n_candidates, self.n_labels_, allowed) for member in self.members_]
         found = Candidates.of(rankings, self.n_labels_)
         return found, calibrated(found.scores, self.curves_) * self.weights_[self.group_of_label_[found.labels]]
 
     def _scores(self, X, progress=silent) -> sp.csr_array:
-        parts = []
+        parts, allowed = [], getattr(X, "allowed", None)
         for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
             progress("Predicting", first / X.shape[0])
-            found, values = self._parts(X[first:end])
+            found, values = self._parts(X[first:end], allowed)
             parts.append(csr_of(found.ptr, found.labels, values.sum(axis=1), (end - first, self.n_labels_)))
         progress("Predicting", 1.0)
         return stacked(parts, self.n_labels_)
@@ -362,9 +362,11 @@ def _again(model, fitted):
     )
 
 
-def _ranked(model, X, k, n_labels) -> Ranking:
+def _ranked(model, X, k, n_labels, allowed=None) -> Ranking:
     """Return the first labels of rows by a model, as it ranks them, or by its probabilities."""
     k = min(k, n_labels)
+    if isinstance(model, MultiLabelModel):
+        return model.predict_topk(X, k, labels=allowed)
     if hasattr(model, "predict_topk"):
         return Ranking(*model.predict_topk(X, k))
     found = model.predict_proba(X)
