@@ -68,6 +68,8 @@ def test_a_table_gives_parents_and_aliases_to_labels():
     assert found.Y_train.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
     alone = with_label_table(whole, b"cat\tanimal\n")
     assert alone.label_parents == {"cat": ("animal",)} and alone.label_names == whole.label_names
+    tabs = with_label_table(whole, b"label\tparent\taliases\ncat\tpup\t\ndog\t\tpup\n")
+    assert tabs.label_parents == {"cat": ("dog",)} and tabs.label_aliases == {"pup": "dog"}
     assert with_label_table(whole, b"label,aliases\nhome,law\n").label_names == ["cat", "dog", "hound", "home"]
     for table, says in (
         (b"label,parent\n,animal\n", "line 2: it has no label"),

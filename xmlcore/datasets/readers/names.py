@@ -84,15 +84,16 @@ def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
 def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return what is above labels, and further names of them with the label of each.
 
-    The file is a CSV table with the columns label, and parent or aliases or both, where a cell may have several names
+    The file is a table of commas or tabs with the columns label, and parent or aliases or both, where a cell may have several names
     with ; between; or is as :func:`read_label_parents` takes it.
     """
     lines, source = read_names(given, "label_table", _BOUND)
-    columns = [name.strip().lower() for name in next(csv.reader(lines[:1]), ())]
+    delimiter = "\t" if "\t" in lines[0] else ","
+    columns = [name.strip().lower() for name in next(csv.reader(lines[:1], delimiter=delimiter), ())]
     if "label" not in columns or not {"parent", "aliases"} & {*columns}:
         return read_label_parents("\n".join(lines).encode()), {}
     parents, aliases, labels = {}, {}, set()
-    for number, cells in enumerate(csv.reader(lines[1:]), 2):
+    for number, cells in enumerate(csv.reader(lines[1:], delimiter=delimiter), 2):
         row = dict(zip(columns, map(str.strip, cells)))
         label = row.get("label")
         above, others = (
@@ -110,7 +111,7 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
     if twice := sorted(labels & aliases.keys()):
         found = f"{twice[0]!r:.80} is a further name of {aliases[twice[0]]!r:.80}, and a label with a line of its own"
         raise source.error(found, "Leave out one of the two.")
-    return parents, aliases
+    return {label: tuple(aliases.get(one, one) for one in above) for label, above in parents.items()}, aliases
 
 
 def read_pairs(given, field: str) -> list[tuple[str, str]]:
