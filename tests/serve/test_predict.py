@@ -183,6 +183,7 @@ REFUSED = {
     "k as text": (b'{"row": {}, "k": "5"}', 422, "k must be"),
     "k of true": (b'{"row": {}, "k": true}', 422, "k must be"),
     "a large k": (b'{"row": {}, "k": 1001}', 422, "k must be"),
+    "no labels": (b'{"row": {}, "labels": []}', 422, "a list of names and ids of labels, not this one"),
     "vectors of rows": (b'{"row": {}, "vectors": [[1]]}', 422, "vectors must be left out"),
     "unknown": (b'{"row": {}, "unknown": "x"}', 422, '"error" or "ignore"'),
     "too many": (json.dumps({"rows": [{}] * 1001}).encode(), 413, "rows has 1,001 items; at most 1,000"),

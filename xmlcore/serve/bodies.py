@@ -192,7 +192,8 @@ def _inputs(given, served, limits):
 
 def _must_be(wanted, name, value, is_so):
     if not is_so:
-        raise Refused(422, f"{name} must be {wanted}, not {shown(value)}")
+        found = "this one" if isinstance(value, list) and wanted.startswith("a list") else shown(value)
+        raise Refused(422, f"{name} must be {wanted}, not {found}")
 
 
 def _is_number(value) -> bool:
