@@ -88,6 +88,8 @@ def test_what_cannot_be_said_of_labels_is_refused():
     ):
         with pytest.raises(ValueError, match=says):
             data(**more)
+    with pytest.raises(TypeError, match="'cat' in .*None"):  # as tables with empty cells give
+        Hierarchy({"cat": None}, ["cat"])
 
 
 def test_a_root_counts_for_nobody_unless_it_is_a_label():

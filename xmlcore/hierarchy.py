@@ -1,6 +1,6 @@
 """Hierarchies of labels: what stands above each label, which may be a label, too, or a group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
@@ -82,7 +82,10 @@ class Hierarchy:
 def _checked(parents) -> dict[str, tuple[str, ...]]:
     if not isinstance(parents, Mapping):
         raise TypeError(f"a hierarchy is a dict of the group of each label, not {type(parents).__name__}")
-    found = {name: (above,) if isinstance(above, str) else tuple(above) for name, above in parents.items()}
+    found = {
+        name: tuple(above) if isinstance(above, Iterable) and not isinstance(above, str) else (above,)
+        for name, above in parents.items()
+    }
     for name, above in found.items():
         if not all(isinstance(one, str) and one for one in (name, *above)):
             raise TypeError(f"the hierarchy has {name!r:.60} in {above!r:.100}: names of labels and groups are strings")
