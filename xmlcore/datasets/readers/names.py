@@ -84,8 +84,8 @@ def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
 def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return what is above labels, and further names of them with the label of each.
 
-    The file is a table of commas or tabs with the columns label, and parent or aliases or both, where a cell may have several names
-    with ; between; or is as :func:`read_label_parents` takes it.
+    The file is a table of commas or tabs with the columns label, and parent or aliases or both, where a cell may have
+    several names with ; between; or is as :func:`read_label_parents` takes it.
     """
     lines, source = read_names(given, "label_table", _BOUND)
     delimiter = "\t" if "\t" in lines[0] else ","
