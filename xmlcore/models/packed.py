@@ -35,7 +35,7 @@ from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.label_names import KnownLabels
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.rows import new_rows
-from xmlcore.models.rules import allowed_by, decided_ranking, decision_of, rule_of
+from xmlcore.models.rules import among, decided_ranking, decision_of, innermost, rule_of
 from xmlcore.models.saving import ARRAYS_FILE, PARAMS_FILE, ModelFormatError, ModelNotFoundError, read_folder
 from xmlcore.models.text_classifier import TextClassifier
 from xmlcore.ranking import Ranking, of_known
@@ -225,9 +225,9 @@ class PackedModel:
         ValueError
             There is no such label, or none is left.
         """
-        rule = getattr(self.model, "rule_", None)
+        rule = getattr(innermost(self.model), "rule_", None)
         known = KnownLabels(self.n_labels, self.label_names, self.aliases | ({} if rule is None else rule.aliases))
-        return allowed_by(self.model, known, labels, exclude)
+        return among(None if rule is None else rule.allowed, known, labels, exclude)
 
     def predict_topk(
         self, rows_or_texts: Matrix | Sequence[str], k: int = 5, *,

@@ -580,19 +580,13 @@ def entries(labels: np.ndarray, values: np.ndarray, n_labels: int) -> tuple[sp.c
     return sp.csr_array((found, order.indices, order.indptr), shape=shape), place[order.data]
 
 
-def allowed_by(model, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
-    """Return which labels may be predicted, as asked for and as a kept rule has it; None: all."""
-    rule = getattr(innermost(model), "rule_", None)
-    return among(None if rule is None else rule.allowed, known, labels, exclude)
-
-
 def among(kept: np.ndarray | None, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
     """Return which labels are allowed that are asked for, of those that a rule allows; None: all."""
     if labels is None and exclude is None:
         return kept
     found = known.allowed(labels, exclude) & (True if kept is None else kept)
     if not found.any():
-        raise ValueError("the kept decision may predict none of the labels that are asked for")
+        raise ValueError("the decision may predict none of the labels that are asked for")
     return found
 
 
