@@ -225,7 +225,7 @@ class TextClassifier(RoutesWeights, WrapsModel):
 
     def predict(
         self, X: Texts, threshold: float | None = None
-    ) -> "list[list] | sp.csr_array | np.ndarray":  # as the labels were given
+    ) -> "list[list[Any]] | sp.csr_array | np.ndarray":  # as the labels were given
         """Return the labels that the model's ``predict`` decides for.
 
         Parameters

@@ -25,7 +25,7 @@ from xmlcore.models.rules import innermost
 from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, described
-from xmlcore.progress import ProgressLike, part_of, silent
+from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix, RandomState
 from xmlcore.validation import INT32_MAX, check_count, csr_parts
@@ -160,7 +160,7 @@ class Mixture(ScoresRows):
             label_names = named[0]
         made = cls([_again(model, model) for model in models], **params)
         made._ready = models
-        return made.fit(X, y, progress=progress, label_names=label_names)
+        return made.fit(X, y, progress=to_progress(progress), label_names=label_names)
 
     def _fit(self, X, Y, progress):
         X, Y = checked_rows(X, Y)
