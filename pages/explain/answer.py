@@ -9,7 +9,7 @@ import streamlit as st
 from pages.explain.view import explained
 from pages.shared import format, label_trees, tables
 from pages.shared.figures import charts
-from pages.shared.rows import explaining
+from pages.shared.rows import explaining, row_text
 from xmlcore import experiment, explain, figures
 from xmlcore.models.double_sampling import MEANINGS
 
@@ -78,12 +78,13 @@ def text(view) -> str | None:
 
 
 def why(view) -> None:
-    """Show the text of the row with its words marked, or else the contribution of each feature."""
+    """Show the text of the row with its words marked, or else what contributes, and the text as it is."""
     if view.label is None:
         return
     marked = text(view)
     if marked is None:
         contributions(view)
+        row_text.show(view.data, "test", view.row)
     else:
         explaining.show_text(marked, view.data.vectorizer, view.contributions, view.name, view.kind)
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.predict import asked, listed
 from pages.shared import addresses, fields, format
-from pages.shared.rows import explaining
+from pages.shared.rows import explaining, row_text
 from pages.shared.view import look, now
 from xmlcore import decisions, explain
 
@@ -135,6 +135,8 @@ def show(prediction: Prediction | None, label: int | None) -> None:
             explaining.show_text(text, vectorizer, prediction.contributions(label), prediction.name(label), kind)
         else:
             bars(prediction, label)
+            if prediction.question.row is not None:
+                row_text.show(prediction.predictor.data, "test", prediction.question.row)
     with right:
         _labels(prediction, label)
 

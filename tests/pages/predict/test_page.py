@@ -157,6 +157,8 @@ def test_the_text_of_a_test_row_has_marked_words(texts):
     assert texts.at.text_area(key="predict.text").value in text_data().texts_test
     train(texts, "DoubleSampling", data=text_data())
     assert figure(texts.go("predict"), "Contributions to") and not html(texts)
+    for page in (texts.set("predict.way", "A test row"), texts.go("explain")):
+        assert any("Text of the row" in element.proto.body for element in page.at.get("html"))
 
 
 def upload(page, key, name, content):
