@@ -70,10 +70,13 @@ def test_a_table_gives_parents_and_aliases_to_labels():
     assert alone.label_parents == {"cat": ("animal",)} and alone.label_names == whole.label_names
     tabs = with_label_table(whole, b"label\tparent\taliases\ncat\tpup\t\ndog\t\tpup\n")
     assert tabs.label_parents == {"cat": ("dog",)} and tabs.label_aliases == {"pup": "dog"}
+    european = with_label_table(whole, b'label;parent;aliases\ncat;animal;"kitty;pup"\n')
+    assert european.label_aliases == {"kitty": "cat", "pup": "cat"}
     assert with_label_table(whole, b"label,aliases\nhome,law\n").label_names == ["cat", "dog", "hound", "home"]
     for table, says in (
         (b"label,parent\n,animal\n", "line 2: it has no label"),
         (b"a\tb\n", "none of the 4 labels"),
+        (b"label;parent;aliases\ncat;animal;kitty;pup\n", "line 2: it has 4 cells, but the table has 3 columns"),
         (b"label,aliases\ndog,hound\ncat,hound\n", "line 3: 'hound' is a further name of 'dog' and of 'cat'"),
         (b"label,aliases\ndog,hound\nhound,\n", "'hound' is a further name of 'dog', and a label"),
     ):

@@ -165,7 +165,7 @@ def _labels(prediction, explained) -> None:
     if prediction.predictor.run is not None and prediction.scored.scale == prediction.kind:
         explaining.say_far_off(prediction.predictor.key, prediction.kind)
     if ranked.size < prediction.k:
-        st.caption(f"The model ranks {ranked.size:,} of the {prediction.k:,} labels asked for, and no others.")
+        st.caption(f"Asked for {prediction.k:,} labels, the model ranks {ranked.size:,}: no others have a score.")
     _say_further(prediction)
     if prediction.question.row is not None:
         addresses.link("Explain", "What if its features were others", section="What if")

@@ -143,4 +143,4 @@ def test_vectors_beside_documents_are_trained_and_measured(run, json_of, files, 
     for given in (ask, ("evaluate", files / "m.zip", files / "all.csv")):
         assert "the model takes vectors beside texts: give their file with --vectors" in run(*given, status=2).err
     wrong = run("train", files / "all.csv", "--vectors", files / "two.npy", status=2).err
-    assert "it has 2 rows, but there are 40 texts. Give a row for each text, in their order (--vectors)" in wrong
+    assert "it has 2 rows, but the number of texts is 40. Give a row for each text, in their order (--vectors)" in wrong

@@ -17,6 +17,7 @@ from xmlcore.models.plt.trials import RULE, Data, hits_of, rows_of_some_labels
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import KS
+from xmlcore.validation import check_labels
 
 # Each is tried with what was best before it. "+letters" are a block beside it.
 LETTERS = "+letters"
@@ -64,7 +65,7 @@ def words_by_trials(vectorizer: TextVectorizer | None = None) -> Callable[..., t
 def _fitted(vectorizer, texts, Y, progress: ProgressLike = silent):
     progress, (texts, beside) = to_progress(progress), texts_and_blocks(texts)
     vectorizer.check()
-    chosen, trials = _chosen(vectorizer, texts, sp.csr_array(Y), part_of(progress, 0.0, 0.5))
+    chosen, trials = _chosen(vectorizer, texts, check_labels(Y, len(texts)), part_of(progress, 0.0, 0.5))
     made = type(vectorizer)(**vectorizer.get_params() | chosen)
     X = made.fit_transform([texts, *beside] if beside else texts, progress=part_of(progress, 0.5, 1.0))
     made.trials_ = trials

@@ -390,8 +390,8 @@ def test_a_model_is_packed_opened_again_and_predicts_the_same(page, key, model):
 def test_a_model_that_ranks_fewer_labels_says_so(ready, key):
     train(ready, "DoubleSampling", n_candidates=3)
     page = ready.go("predict")
-    assert "3 of the 5 labels asked for" in page.text()
-    assert "labels asked for" not in page.set("predict.count", 3).text()
+    assert "5 labels, the model ranks 3" in page.text()
+    assert "the model ranks" not in page.set("predict.count", 3).text()
 
 
 def outcome(page):

@@ -47,7 +47,9 @@ def read_names(given, field: str, max_bytes: int | None) -> tuple[list[str], Nam
     except DatasetFormatError as error:
         if error.found != EMPTY:
             raise
-        raise source.error(EMPTY, ONE_PER_LINE.format(field.removesuffix("_names"))) from None
+        of_names = field.endswith("_names")
+        remedy = ONE_PER_LINE.format(field.removesuffix("_names")) if of_names else "Is it the right file?"
+        raise source.error(EMPTY, remedy) from None
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -84,16 +86,21 @@ def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
 def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return what is above labels, and further names of them with the label of each.
 
-    The file is a table of commas or tabs with the columns label, and parent or aliases or both, where a cell may have
-    several names with ; between; or is as :func:`read_label_parents` takes it.
+    The file is a table of tabs, semicolons or commas with the columns label, and parent or aliases or both, where a
+    cell may have several names with ; between; or is as :func:`read_label_parents` takes it.
     """
     lines, source = read_names(given, "label_table", _BOUND)
-    delimiter = "\t" if "\t" in lines[0] else ","
-    columns = [name.strip().lower() for name in next(csv.reader(lines[:1], delimiter=delimiter), ())]
-    if "label" not in columns or not {"parent", "aliases"} & {*columns}:
+    for delimiter in "\t;,":
+        columns = [name.strip().lower() for name in next(csv.reader(lines[:1], delimiter=delimiter), ())]
+        if "label" in columns and {"parent", "aliases"} & {*columns}:
+            break
+    else:
         return read_label_parents("\n".join(lines).encode()), {}
     parents, aliases, labels = {}, {}, set()
-    for number, cells in enumerate(csv.reader(lines[1:], delimiter=delimiter), 2):
+    for number, cells in enumerate(csv.reader([f"{line}\n" for line in lines[1:]], delimiter=delimiter), 2):
+        if len(cells) > len(columns):
+            found = f"it has {len(cells):,} cells, but the table has {len(columns):,} columns"
+            raise source.error(found, "Put quotation marks around a cell with several names.", number)
         row = dict(zip(columns, map(str.strip, cells)))
         label = row.get("label")
         above, others = (

@@ -108,9 +108,9 @@ def read_vectors(source: Source | None, n_texts: int, max_bytes: int | None, pro
     if source is None:
         return []
     progress = part_of(progress, 0.0, 1.0, phase="Reading the vectors")
-    rows = parse(NamedSource(source, None, max_bytes), ReadOptions(leave_out=True), progress)
+    rows = parse(NamedSource(source, None, max_bytes), ReadOptions(leave_out=True, known=frozenset()), progress)
     if rows.X.shape[0] != n_texts:
-        found = f"it has {rows.X.shape[0]:,} rows, but there are {n_texts:,} texts"
+        found = f"it has {rows.X.shape[0]:,} rows, but the number of texts is {n_texts:,}"
         raise rows.source.error(found, "Give a row for each text, in their order.", argument="vectors")
     return [rows.X]
 
