@@ -49,7 +49,7 @@ FOLDERS = {
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_955, "benchmarks": 7_508}
+LINES = {"tests": 48_947, "benchmarks": 7_508}
 FILES = {"product": 483}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pages.compare.table import CHOSEN
 from xmlcore import datasets, experiment, store
 from xmlcore.experiment.engine.task import SHORT
 from xmlcore.state import database
@@ -191,3 +192,11 @@ def damage(folder, key):
 def put_file(session, key, name, content):
     """Put a file into a field, as a user does."""
     session.at.file_uploader(key=key).set_value((name, content, "text/plain"))
+
+
+def ticked(page, keys):
+    """Tick these results alone, as the table of the Compare page does."""
+    with fields_of(page) as fields:
+        fields["widgets"][CHOSEN] = keys
+    page.at.session_state["workspace.view"]["widgets"][CHOSEN] = keys
+    return page.run()

@@ -1,16 +1,7 @@
 """Mixing ticked results on the Compare page, through app.py."""
 
-from pages.compare import table
-from tests.pages.making import fields_of, predictions, train
+from tests.pages.making import predictions, ticked, train
 from xmlcore import experiment
-
-
-def ticked(page, keys):
-    """The Compare page with these results ticked alone."""
-    with fields_of(page) as fields:
-        fields["widgets"][table.CHOSEN] = keys
-    page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
-    return page.run()
 
 
 def can_mix(page):

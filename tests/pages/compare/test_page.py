@@ -13,7 +13,7 @@ from pages.compare import side, table
 from pages.compare.listed import every
 from pages.shared import cached
 from pages.shared.process import reading
-from tests.pages.making import damage, fields_of, figure, plainly, train, use, workspace_row
+from tests.pages.making import damage, fields_of, figure, plainly, ticked, train, use, workspace_row
 from tests.pages.small import small_data
 from xmlcore import experiment, store
 from xmlcore.experiment import side_by_side
@@ -115,14 +115,6 @@ def test_the_newest_result_is_read_ahead(ready, words, monkeypatch):
     monkeypatch.setattr(reading, "read_ahead", asked.append)
     listed(ready, made, words).run()
     assert set(asked) == {made[2]["key"]}, "the workspace has shown none"
-
-
-def ticked(page, keys):
-    """Tick results, as the table does."""
-    with fields_of(page) as fields:
-        fields["widgets"][table.CHOSEN] = keys
-    page.at.session_state["workspace.view"]["widgets"][table.CHOSEN] = keys
-    return page.run()
 
 
 def tabs(page):
