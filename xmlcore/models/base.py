@@ -21,7 +21,7 @@ from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
-from xmlcore.system import check_memory
+from xmlcore.system import check_memory, return_free_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
 from xmlcore.validation import (
     CheckedRows,
@@ -91,6 +91,7 @@ class Estimator(ForScikitLearn, HasParameters):
         self._fit(X, Y, progress, **weights)
         vars(self).pop("rule_", None)  # which was learnt for what was fitted before
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
+        return_free_memory()  # what training took: the C library keeps it else
         return self
 
     def _check_labels_fit(self, n_labels) -> None:
