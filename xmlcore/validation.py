@@ -22,6 +22,9 @@ def check_features(
 ) -> sp.csr_array:
     """Convert a feature matrix to canonical CSR, without stored zeros unless ``zeros``; or raise an error."""
     if sp.issparse(X):
+        if getattr(X, "folder", None) is not None and X.dtype == dtype:  # of rows in files, which are checked
+            _check_n_features(X.shape, n_features, name, model)
+            return X.copy()
         if X.ndim == 1:
             X = _as_one_row(X, name)
         if X.ndim != 2:

@@ -2,12 +2,14 @@
 
 import os
 from contextlib import closing
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore.datasets.readers.recognise import NPY, check_text
 from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.mapped import COLUMNS, VALUES, mapped
 from xmlcore.progress import part_of, silent
 
 BLOCK = 4 << 20  # bytes of a block, or more where a line is longer; files up to this size are read at once
@@ -91,20 +93,27 @@ class RowArrays(NamedTuple):
 class Growing:
     """The arrays that a compiled parser fills, block after block, as large as the first one lets the file seem."""
 
-    def __init__(self):
+    def __init__(self, folder: Path | None = None):
         self._arrays = RowArrays(*(np.zeros(1, array.dtype) for array in RowArrays.empty(0, 0, 0)))
+        self._files = {} if folder is None else {1: folder / COLUMNS, 2: folder / VALUES}  # of features, by place
+        for file in self._files.values():
+            file.write_bytes(b"")
         self.rows = self.n_x = self.n_y = 0
 
     def room(self, rows: int, n_x: int, n_y: int, share: float):
         """Return the free ends of the arrays, with room for more rows, features and labels."""
         ends = self._ends()
         arrays = []
-        for array, end, more in zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y)):
+        for place, (array, end, more) in enumerate(zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y))):
             if end + more + 1 > array.size:
                 whole = int(1.02 * (end + more) / max(share, 1e-3))
-                larger = np.empty(max(whole, int(1.25 * array.size), end + more + 1), array.dtype)
-                larger[: end + 1] = array[: end + 1]
-                array = larger
+                size = max(whole, int(1.25 * array.size), end + more + 1)
+                if place in self._files:
+                    array = mapped(self._files[place], array.dtype, size, "r+")
+                else:
+                    larger = np.empty(size, array.dtype)
+                    larger[: end + 1] = array[: end + 1]
+                    array = larger
             arrays.append(array)
         self._arrays = self._arrays._make(arrays)
         return self._arrays._make(array[end:] for array, end in zip(arrays, ends))
@@ -117,7 +126,11 @@ class Growing:
 
     def finished(self):
         """Return the arrays, cut in place to what is written; do not use those of :meth:`room` any more."""
-        return cut(self._arrays, self.rows, self.n_x, self.n_y)
+        arrays = list(self._arrays)
+        for place, file in self._files.items():
+            os.truncate(file, self.n_x * arrays[place].itemsize)
+            arrays[place] = mapped(file, arrays[place].dtype, self.n_x, "r+")
+        return cut(RowArrays(*arrays), self.rows, self.n_x, self.n_y)
 
     def _ends(self):
         return self.rows, self.n_x, self.n_x, self.rows, self.n_y
@@ -125,5 +138,6 @@ class Growing:
 
 def cut(arrays, rows, n_x, n_y) -> RowArrays:
     for array, size in zip(arrays, (rows + 1, n_x, n_x, rows + 1, n_y)):
-        array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
+        if array.size != size:  # an array of a file has its size
+            array.resize(size, refcheck=False)  # in place: a copy would take as much memory again
     return arrays

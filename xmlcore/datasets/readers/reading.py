@@ -18,6 +18,7 @@ from xmlcore.datasets.readers.names import ONE_PER_LINE, read_label_table, read_
 from xmlcore.datasets.readers.rows import ReadOptions, canonical_csr, widened
 from xmlcore.datasets.readers.sources import NamedSource, file_name, stem, telling_name
 from xmlcore.datasets.splits import chosen_rows, read_split, stratified_parts
+from xmlcore.mapped import finished, folder_for_rows
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import ArrayLike, Source
 from xmlcore.validation import INT32_MAX
@@ -38,6 +39,7 @@ def read_matrix(
     leave_out: bool = False,
     max_columns: int | None = None,
     name: str | None = None,
+    to: str | Path | None = None,
 ) -> tuple[sp.csr_array, sp.csr_array, list[str] | None, list[str] | None]:
     r"""Read features and labels from a file, or from two.
 
@@ -91,10 +93,14 @@ def read_matrix(
         takes memory for each of them. By default 2**24, or 1,000 for each feature or label that a row of the file has.
     name : str, optional
         Name of the source in errors; by default its file name.
+    to : path, optional
+        A folder for X, which is then mapped from files and takes no memory: see :func:`xmlcore.mapped.write_rows`. XMLC
+        and svmlight with labels are written while they are read; other formats are in memory once before.
 
     Returns
     -------
     X : scipy.sparse.csr_array of float32, shape (N, D)
+        A :class:`xmlcore.mapped.MappedRows` with ``to``.
     Y : scipy.sparse.csr_array of bool, shape (N, L)
         Both in canonical form: sorted indices, no duplicates, no stored zeros.
     feature_names, label_names : list of str, or None
@@ -126,7 +132,8 @@ def read_matrix(
     tables are read at some tens. Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of
     what the header states, and the decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
-    options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
+    folder = None if to is None else folder_for_rows(to)
+    options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns, to=folder))
     file = NamedSource(source, name, max_bytes)
     inside = archived.opened(file)
     if inside and not set(inside) - {"train", "labels"}:
@@ -138,7 +145,8 @@ def read_matrix(
         if rows.matrix(noun).shape[1] == 0:
             raise _nothing(rows, noun)
     remark([rows], rows.feature_names, rows.label_names)
-    return rows.X, rows.Y, rows.feature_names, rows.label_names
+    X = rows.X if folder is None else finished(rows.X, folder)
+    return X, rows.Y, rows.feature_names, rows.label_names
 
 
 def _nothing(rows, noun) -> InputError:

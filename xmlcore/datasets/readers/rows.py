@@ -1,6 +1,7 @@
 """How a file of rows is read, and what is in it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ class ReadOptions(NamedTuple):
     max_columns: int | None = None
     classes: bool = False  # of the training file: see Rows
     lists: object = None  # of the training file: see Rows
+    to: Path | None = None  # a folder for the values and columns of X
     known: frozenset | None = None  # names of a model's features, perhaps none: the rows are new, and need no labels
 
 

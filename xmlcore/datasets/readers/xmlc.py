@@ -15,6 +15,7 @@ from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.blocks import MANY_ROWS, Growing, LargeText, NotInBlocks, RowArrays, cut, head_of
 from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr
 from xmlcore.datasets.readers.sources import NamedSource
+from xmlcore.mapped import MappedRows
 from xmlcore.validation import INT32_MAX
 
 HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
@@ -57,8 +58,11 @@ class XmlcReader:
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),
     )
 
-    def __init__(self, text: np.ndarray | LargeText, start: int, first_line: int, first_index: int, skip_blank: bool):
+    def __init__(
+        self, text: np.ndarray | LargeText, start: int, first_line: int, first_index: int, skip_blank: bool, to=None
+    ):
         self.text, self.start, self.first_line = text, start, first_line
+        self.folder = to if isinstance(text, LargeText) else None  # of the values of X, if they are in files
         self.first_index, self.skip_blank, self._size = first_index, skip_blank, 0
         self.arrays, self.out = None, np.zeros(kernels.OUT_SIZE, np.int64)
 
@@ -75,7 +79,7 @@ class XmlcReader:
         return status
 
     def _run_in_blocks(self) -> int:
-        grown, start, line, total = Growing(), self.start, self.first_line, None
+        grown, start, line, total = Growing(self.folder), self.start, self.first_line, None
         for block, share in self.text.blocks():
             arrays, out = grown.room(*self._most_of(block[start:]), share), np.zeros_like(self.out)
             if self._parse(block, start, line, grown.rows, arrays, out) not in (kernels.OK, kernels.TOO_FEW_ROWS):
@@ -161,7 +165,7 @@ def _parse(text, source, options, large=None):
     """Parse a file with labels as :func:`parse` does; ``large`` is the whole text if ``text`` is its beginning."""
     sizes, start, line = _stated_sizes(text, source, options, large)
     reader = XmlcReader(
-        text if large is None else large, start, line, options.first_index, skip_blank=sizes.line is None
+        text if large is None else large, start, line, options.first_index, sizes.line is None, options.to
     )
     status = reader.run(*sizes[:3])
     if status in _OTHER_SIZES and options.counts == "data" and sizes.line is not None:
@@ -178,7 +182,8 @@ def _parse(text, source, options, large=None):
     n_features, n_labels = sizes.n_features, sizes.n_labels
     if sizes.line is None:
         n_features, n_labels = int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1
-    X = canonical_csr(*arrays[:3], n_features)
+    in_memory = reader.folder is None
+    X = canonical_csr(*arrays[:3], n_features) if in_memory else MappedRows.of(*arrays[:3], n_features, reader.folder)
     Y = canonical_csr(*arrays[3:], np.ones(arrays.y_indices.size, bool), n_labels)
     least = (int(out[i]) + options.first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
     return Rows(source, "svmlight" if sizes.line is None else "xmlc", X, Y, sizes.line, *least)

@@ -1,6 +1,8 @@
 """Train the node classifiers of one label tree."""
 
 import warnings
+from contextlib import closing
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ from xmlcore._kernels.plt_training import DescentSettings, NodeRows, ScaledRows,
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import by_frequency, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
+from xmlcore.models.plt.journal import Journal
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
@@ -34,13 +37,14 @@ class RowsOfTree(NamedTuple):
     scaling: Scaling | None  # None: to length 1
     weights: np.ndarray | None  # float64 (N,), above 0; None: all are 1
     boosts: np.ndarray | None  # float64 (L,): the ``label_weight`` of ``fit``; None: all are 1
+    folder: Path | None  # of rows in files: what is trained is kept there, too
 
     @classmethod
     def of(cls, X, Y, normalize: str | None, weights=None, boosts=None, n_clean=None) -> "RowsOfTree":
         """Scale rows, in place, and number the features that occur; X and Y are canonical CSR."""
         n_features, feature_of_column = X.shape[1], by_frequency(X)
         scaled, scaling = scaled_rows(X, feature_of_column, normalize, weights, n_clean)
-        return cls(scaled, Y, n_features, feature_of_column, scaling, weights, boosts)
+        return cls(scaled, Y, n_features, feature_of_column, scaling, weights, boosts, getattr(X, "folder", None))
 
     def for_kernels(self, leaf_of_label, parent) -> tuple[ScaledRows, NodeRows]:
         """Return the rows, and those of each node of a tree, as :func:`train_group` reads them."""
@@ -97,10 +101,23 @@ def train_tree(
         return trained(x, rows, own, under, group.first, group.size, settings, group.number)
 
     costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
-    results = run_tasks(train, groups, costs, n_jobs, progress, NODES, "groups of siblings")
+
+    def run(work):
+        return run_tasks(work, groups, costs, n_jobs, progress, NODES, "groups of siblings")
+
+    def finished(results):
+        stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
+        return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
+
     depth = tree.depth
-    stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
-    return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
+    if rows.folder is None:
+        return finished(run(train))
+    of = (*x, *under, *csr_parts(rows.Y)[:2], tree.leaf_of_label, tree.parent, *(rows.scaling or ()), settings)
+    with closing(Journal(rows.folder, *of)) as journal:
+        run(lambda group: group.number in journal or journal.write(group.number, train(group)))
+        made = finished([GroupResult(*journal.read(group.number)) for group in groups])
+        journal.remove()
+    return made
 
 
 def with_index(tree: LabelTree, **arrays) -> TreeArrays:
