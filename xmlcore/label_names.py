@@ -104,7 +104,7 @@ def read_training_labels(Y, label_names=None, n_labels=None, classes=None) -> tu
     values = None if label_names is not None else given_classes(Y)
     if values is None:
         Y, names = read_label_names(Y, label_names)
-        return check_labels(Y, n_labels=n_labels), names, False
+        return check_labels(Y, n_labels=n_labels, copy=False), names, False
     found, places = distinct_classes(values)
     known = found if classes is None else distinct_classes(np.asarray(classes), "classes")[0]
     return *_with_places(found, places, known), True

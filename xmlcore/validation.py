@@ -132,12 +132,6 @@ class DenseRows:
         return rows
 
 
-class CheckedRows(sp.csr_array):
-    """Rows that :func:`check_features` need not look at again; ``allowed`` is which labels they may get, or None."""
-
-    allowed: np.ndarray | None = None
-
-
 def _not_finite(name, count, value, row, column) -> ValueError:
     return ValueError(
         f"{name} holds {count} value(s) that are not finite (NaN or inf) in {value.dtype}; the first is {value} at row "
@@ -189,13 +183,13 @@ def difference_of_names(fitted, names) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
+def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name="Y", copy=True) -> sp.csr_array:
     """Convert a label matrix, or lists of label ids, to canonical CSR; an error says what is wrong with it."""
     n_labels = None if n_labels is None else check_count(n_labels, "n_labels", 0)
     if sp.issparse(Y):
         if Y.ndim != 2:
             raise ValueError(f"{name} has {Y.ndim} dimension(s): a matrix (rows, labels) is needed")
-        matrix = _from_binary_sparse(Y, name)
+        matrix = _from_binary_sparse(Y, name, copy)
     elif is_lists(Y):
         matrix = _from_lists(Y, n_labels, name)
     else:
@@ -509,11 +503,11 @@ def _canonical(matrix, name):
     matrix.sum_duplicates()
 
 
-def _from_binary_sparse(Y, name):
+def _from_binary_sparse(Y, name, copy=True):
     """Return a sparse matrix of 0 and 1 as canonical CSR of bool; raise ValueError for other values."""
     _check_real(Y.dtype, name)
     check_structure(Y, name)
-    if Y.format == "csr" and Y.dtype == bool and Y.shape[1] and Y.data.all() and Y.has_canonical_format:
+    if not copy and Y.format == "csr" and Y.dtype == bool and Y.shape[1] and Y.data.all() and Y.has_canonical_format:
         return sp.csr_array(Y)  # in the same memory
     matrix = sp.csr_array(Y, copy=True)
     odd = np.flatnonzero((matrix.data != 0) & (matrix.data != 1))

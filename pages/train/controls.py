@@ -11,6 +11,7 @@ from pages.train import trying
 from xmlcore import experiment
 
 NEXT = "train.model"  # in the workspace's "widgets": the model chosen last
+MUCH = 100 << 20  # bytes of memory from which on a training's are said
 _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen when this was drawn last
 
 
@@ -66,8 +67,11 @@ def show(data, fingerprint, shown) -> None:
             st.warning(door.NOTHING_TO_LEARN)
         elif forms.say("training", task, problems, shown_key, pressed):
             if not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
-                seconds = cached.estimated_seconds(task)
-                st.caption("" if seconds is None else f"Takes {tasks.takes(seconds)}.")
+                estimate = cached.estimated(task)
+                took = [] if estimate is None or estimate.seconds is None else [tasks.takes(estimate.seconds)]
+                if estimate is not None and estimate.bytes > MUCH:
+                    took.append(f"about {format.size(estimate.bytes)} of memory")
+                st.caption(f"Takes {' and '.join(took)}." if took else "")
     drawn, to = st.session_state.get(_DRAWN), ("train", trying.TRIED)
     st.session_state[_DRAWN] = model
     if not nothing_to_learn:

@@ -40,6 +40,10 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
         raise FileNotFoundError(f"there is no folder {Path(output).resolve().parent} to write {output} to")
     with ProgressLine(quiet) as progress:
         dataset = read(data, others, progress, words_by_trials(vectorizer_of(ctx)))
+        unfitted = experiment.estimator(model, params)
+        if not quiet and hasattr(unfitted, "estimate"):
+            expected = unfitted.estimate(dataset.X_train, dataset.Y_train)
+            note(f"training takes about {wording.size(expected.peak)} of memory beside the data")
         run, fitted = run_and_model(dataset, model, params, k, progress)
         if output is not None:
             progress("Writing the model", 0.0)

@@ -46,6 +46,7 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
     if replaced or not store.exists(KIND, fingerprint):
         facts = {"name": dataset.name, "xmlcore": __version__} | {count: getattr(dataset, count) for count in COUNTS}
         facts |= {"train_values": dataset.X_train.nnz, "test_values": dataset.X_test.nnz}
+        facts |= {"train_labels": dataset.Y_train.nnz}
         if dataset.texts_test is not None:  # bytes in memory while they are unpacked, beside those of the file
             texts = [text for name in TEXTS for text in getattr(dataset, name) or ()]
             facts["text_memory"] = sum(map(sys.getsizeof, texts)) + sum(map(len, texts))

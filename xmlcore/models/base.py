@@ -24,7 +24,6 @@ from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory, return_free_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
 from xmlcore.validation import (
-    CheckedRows,
     check_count,
     check_fitted,
     check_threshold,
@@ -172,7 +171,7 @@ class Estimator(ForScikitLearn, HasParameters):
         Raise MemoryError, too, if a ranking of k labels for each row does not fit into memory.
         """
         self._check_fitted()
-        X = X if isinstance(X, CheckedRows) else new_rows(self, X)
+        X = new_rows(self, X)
         check_room(X.shape[0], k)
         return X
 

@@ -151,6 +151,7 @@ class OneVsRest(LinearModel):
     _label_bytes = 48
     PARAMETERS = PARAMETERS
     _SETTINGS = CHOSEN
+    _OF_WEIGHTS = "labels"
 
     C: float | Auto = AUTO
     loss: str = "logistic"

@@ -16,7 +16,6 @@ from xmlcore.progress import part_of, to_progress
 from xmlcore.ranking import Ranking, check_room
 from xmlcore.typing import Labels
 from xmlcore.validation import (
-    CheckedRows,
     check_count,
     check_features,
     check_labels,
@@ -29,6 +28,12 @@ from xmlcore.validation import (
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 PREDICTED = 1 << 20  # values of dense rows that are predicted at a time
+
+
+class CheckedRows(sp.csr_array):
+    """Rows that :func:`check_features` need not look at again; ``allowed`` is which labels they may get, or None."""
+
+    allowed: np.ndarray | None = None
 
 
 def names_of_columns(X) -> np.ndarray | None:
@@ -67,7 +72,9 @@ def rows_for(model, X, name: str = "X") -> sp.csr_array:
 
 
 def new_rows(model, X) -> sp.csr_array:
-    """Return what :func:`rows_for` does, after looking at the names of columns."""
+    """Return what :func:`rows_for` does, after looking at the names of columns; rows that are checked stay."""
+    if isinstance(X, CheckedRows):
+        return X
     check_feature_names(model, X)
     return rows_for(model, X)
 
@@ -189,7 +196,7 @@ def columns_in_place(X: sp.csr_array, feature_of_column: np.ndarray) -> tuple[np
 def checked_rows(X, Y, n_labels: int | None = None) -> tuple[sp.csr_array, sp.csr_array]:
     """Return training rows and their labels as canonical CSR; raise if no row has a label."""
     X = check_features(one_matrix(X)[0])
-    Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels)
+    Y = check_labels(Y, n_rows=X.shape[0], n_labels=n_labels, copy=False)
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")
     return X, Y

@@ -9,13 +9,14 @@ import warnings
 from typing import Any
 
 from xmlcore import store
-from xmlcore.experiment.catalog import MODEL, SETTINGS
+from xmlcore.experiment.catalog import MODEL, MODELS, SETTINGS
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Task, register, task
 from xmlcore.experiment.engine.times import Work
 from xmlcore.models import load_model
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
+from xmlcore.models.plt.memory import training_memory
 from xmlcore.models.plt.shapes import Sizes, n_trees_of, trees_asked_for
 from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
@@ -61,6 +62,13 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
     sizes, n_trees = task.sizes, params.get("n_estimators")
     values = sizes["train_values"] * (n_rows or sizes["n_train"]) / sizes["n_train"]
     n_bytes = COPIED * (values + sizes["test_values"])
+    of_weights = getattr(MODELS[model].cls, "_OF_WEIGHTS", None) if model in MODELS else None  # of linear classifiers
+    if of_weights is not None and "train_labels" in sizes:
+        share = values / max(1, sizes["train_values"])
+        counts = values, share * sizes["train_labels"], round(share * sizes["n_train"])
+        asked = trees_asked_for({"tree": "", "n_estimators": 1} | params)
+        expected = training_memory(*counts, sizes["n_features"], sizes["n_labels"], of_weights, asked)
+        n_bytes = expected.peak + COPIED * sizes["test_values"]
     if params.get("noise_sigma", 0) > 0:
         ratio, support = params["noise_ratio"], params["noise_support"]
         n_bytes += augmented_bytes(n_rows or sizes["n_train"], sizes["n_features"], round(values), ratio, support)

@@ -12,9 +12,10 @@ from xmlcore.first_use import pd
 from xmlcore.label_names import read_training_labels
 from xmlcore.models.plt.building import has_one_level
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
+from xmlcore.models.plt.memory import TrainingMemory, training_memory
 from xmlcore.models.plt.parameters import BEST, FAST
 from xmlcore.models.plt.scaling import BY_COLUMN, IDF, possible_scalings, scalings_of
-from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes
+from xmlcore.models.plt.shapes import BINARY, Sizes, possible_shapes, trees_asked_for
 from xmlcore.models.plt.training import CHOOSING
 from xmlcore.models.plt.trials import (
     NAMES,
@@ -56,6 +57,7 @@ class LinearModel(TakesWeights):
 
     settings_: dict[str, Any]
     _SETTINGS = NAMES
+    _OF_WEIGHTS = "tree"  # see BYTES_OF_WEIGHT
 
     def choose(
         self,
@@ -93,6 +95,27 @@ class LinearModel(TakesWeights):
         Y, _, _ = read_training_labels(Y, n_labels=self._n_labels_of(Y))
         X, Y = checked_rows(X, Y)
         return self._choice(*weighed_rows(X, Y, sample_weight, label_weight), progress)
+
+    def estimate(self, X: Matrix, Y: Labels) -> TrainingMemory:
+        """Return about how many bytes of memory :meth:`fit` takes, and the model, within a factor of two for most data.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+
+        Returns
+        -------
+        xmlcore.models.plt.memory.TrainingMemory
+            ``data``, ``model`` and ``peak``, which is what training takes beside the data. Where so much is not free,
+            :meth:`fit` says so, and keeps rows and finished classifiers in files meanwhile.
+        """
+        X, Y = checked_rows(X, read_training_labels(Y, n_labels=self._n_labels_of(Y))[0])
+        return self._memory(X, Y)
+
+    def _memory(self, X, Y) -> TrainingMemory:
+        n_trees = trees_asked_for(self.get_params(deep=False)) if self._OF_WEIGHTS == "tree" else 1
+        return training_memory(X.nnz, Y.nnz, *X.shape, Y.shape[1], self._OF_WEIGHTS, n_trees)
 
     @property
     def chosen_(self) -> "DataFrame":

@@ -11,6 +11,7 @@ from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, l
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
+from xmlcore.models.plt.memory import with_room
 from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import arrays_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
@@ -131,6 +132,7 @@ class PLT(LinearModel):
         n_asked = trees_asked_for(self.get_params(deep=False))
         progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
+        X = with_room(X, self._memory(X, Y))
         if n_clean is not None and sample_weight is not None:
             n_clean = int(np.count_nonzero(sample_weight[:n_clean]))
         X, Y, weights, boosts = weighed_rows(X, Y, sample_weight, label_weight)

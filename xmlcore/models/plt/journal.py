@@ -39,8 +39,9 @@ class Journal:
     def _head(self, size):
         """Return the group whose record begins at the end of what is known, and where it ends; None if it is torn."""
         self._file.seek(self._end)
-        head = np.frombuffer(self._file.read(8 * HEAD), np.int64)
-        if head.size < HEAD or head[FACTS:].min() < 0 or self._end + 8 * HEAD + _bytes(head) > size:
+        found = self._file.read(8 * HEAD)
+        head = np.frombuffer(found if len(found) == 8 * HEAD else b"", np.int64)
+        if not head.size or head[FACTS:].min() < 0 or self._end + 8 * HEAD + _bytes(head) > size:
             return None
         body = self._file.read(_bytes(head))
         return (int(head[0]), self._file.tell()) if zlib.crc32(body) == head[1] else None

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.plt.training import RowsOfTree
+from xmlcore.models.rows import CheckedRows
 from xmlcore.ranking import KS
-from xmlcore.validation import CheckedRows
 
 TYPES = {"arity": int, "max_leaf_labels": int, "loss": str, "C": float, "normalize": str}  # of what can be "auto"
 NAMES = tuple(TYPES)

@@ -1,0 +1,129 @@
+"""Rows in files: models that are fitted to them, trainings that go on, and files that are read to a folder."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest
+from xmlcore.datasets import make_synthetic, read_matrix, write_matrix
+from xmlcore.mapped import open_rows, write_rows
+from xmlcore.models.plt import memory
+from xmlcore.models.plt.journal import Journal
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(n_train=2500, n_test=50, n_labels=400, n_features=900, n_jobs=1)
+
+
+def arrays(matrix):
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def same(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PLT(n_jobs=2),
+        PLT(arity=4, max_leaf_labels=8, C=1.0, loss="logistic", n_estimators=2, normalize="l2+idf"),
+        OneVsRest(C=1.0, normalize="idf"),
+        LdSM(n_estimators=2, random_state=0),
+        DoubleSampling(random_state=0),
+    ],
+    ids=["PLT", "trees", "OneVsRest", "LdSM", "DoubleSampling"],
+)
+def test_rows_in_files_give_the_model_of_rows_in_memory(model, data, tmp_path):
+    rows = write_rows(data.X_train, tmp_path / "rows")
+    expected = model.fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
+    assert same(model.fit(rows, data.Y_train).predict_topk(data.X_test, 5), expected)
+    assert same(arrays(open_rows(tmp_path / "rows")), arrays(data.X_train))
+    assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == ["columns", "rows.npz", "values"]
+
+
+def test_a_stopped_training_goes_on_with_its_nodes(data, tmp_path):
+    rows = write_rows(data.X_train, tmp_path)
+    model = PLT(arity=4, max_leaf_labels=8, C=1.0, loss="logistic", normalize="l2", n_jobs=1)
+    told = []
+
+    def stop(phase, fraction, detail=""):
+        told.append(fraction)
+        if len(told) > 40:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        model.fit(rows, data.Y_train, progress=stop)
+    [kept] = tmp_path.glob("nodes-*")
+    assert kept.stat().st_size > 0
+    with kept.open("ab") as file:
+        file.write(b"torn" * 50)
+    found = model.fit(rows, data.Y_train).fitted_[0]
+    assert same(found, model.fit(data.X_train, data.Y_train).fitted_[0])
+    assert not list(tmp_path.glob("nodes-*"))
+
+
+@pytest.mark.parametrize("cut", [1, 30, 100])
+def test_a_journal_drops_what_was_torn_at_its_end(cut, tmp_path):
+    group = (np.arange(3, dtype=np.int32), np.arange(4, dtype=np.uint32), np.ones(3, np.uint8), *np.ones((2, 3), "f4"))
+    journal = Journal(tmp_path, "of this")
+    for number in (7, 2):
+        journal.write(number, (*group, 5, 0.25))
+    journal.close()
+    [path] = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = Journal(tmp_path, "of this")
+    assert [number in again for number in (7, 2, 5)] == [True, False, False]
+    again.write(2, (*group, 6, np.inf))
+    *found, epochs, violation = again.read(2)
+    assert same(found, group) and (epochs, violation) == (6, np.inf)
+    assert 7 not in Journal(tmp_path, "of another")
+
+
+def test_two_trainings_of_the_same_do_not_share_a_file(tmp_path):
+    one, other = Journal(tmp_path, "of this"), Journal(tmp_path, "of this")
+    group = (*(np.zeros(1, kind) for kind in ("i4", "u4", "u1", "f4", "f4")), 1, 0.0)
+    one.write(0, group)
+    assert 0 not in other
+    other.write(1, group)
+    assert 1 not in one and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("form", ["text", "npz"])
+def test_a_file_read_to_a_folder_has_the_rows_read_to_memory(form, data, tmp_path):
+    repeated = sp.csr_array(sp.vstack([data.X_train] * 20)), sp.csr_array(sp.vstack([data.Y_train] * 20))
+    path = tmp_path / ("rows.txt" if form == "text" else "rows.npz")
+    if form == "text":
+        write_matrix(path, *repeated)
+        assert path.stat().st_size > 2 * (4 << 20)  # several blocks
+    else:
+        np.savez(path, X=data.X_test.toarray(), Y=data.Y_test.toarray())
+    X, Y, *_ = read_matrix(path, to=tmp_path / "to")
+    in_memory, labels, *_ = read_matrix(path)
+    assert same(arrays(X), arrays(in_memory)) and (Y != labels).nnz == 0 and X.folder == tmp_path / "to"
+    assert same(arrays(open_rows(tmp_path / "to")), arrays(in_memory))
+    with pytest.raises(ValueError, match="has rows already: open_rows"):
+        read_matrix(path, to=tmp_path / "to")
+
+
+def test_files_that_do_not_fit_are_refused(data, tmp_path):
+    with pytest.raises(ValueError, match="has no rows: write_rows"):
+        open_rows(tmp_path)
+    write_rows(data.X_test, tmp_path)
+    (tmp_path / "values").write_bytes(b"1234")
+    with pytest.raises(ValueError, match="damaged: its files have .* and 4 bytes instead of"):
+        open_rows(tmp_path)
+
+
+def test_without_enough_memory_rows_go_to_files(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path))
+    model = PLT(arity=4, max_leaf_labels=8, C=1.0, loss="logistic", normalize="l2")
+    expected, found = model.estimate(data.X_train, data.Y_train), model.fit(data.X_train, data.Y_train).fitted_[0]
+    bytes_of_data = sum(part.nbytes for matrix in (data.X_train, data.Y_train) for part in arrays(matrix))
+    assert 0.5 < expected.data / bytes_of_data < 1.5
+    assert 0.3 < expected.model / model.size()["model_bytes"] < 3
+    monkeypatch.setattr(memory, "free_bytes", lambda: expected.peak - 1)
+    with pytest.warns(UserWarning, match="expected to take .* of memory, and .* are free: rows .* are kept in files"):
+        assert same(model.fit(data.X_train, data.Y_train).fitted_[0], found)
+    assert not list((tmp_path / "rows").iterdir())
