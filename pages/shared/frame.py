@@ -103,14 +103,12 @@ def _read_ahead():
 
 def show_trouble() -> None:
     """Say that nothing can be kept now, and why; else write changes that had to wait."""
-    damage = stored.damage()
-    if damage is not None and st.session_state.get(DAMAGE) != damage.value:
-        what = "lacks the latest changes**: its file, which the server's log names, was removed or replaced."
-        if damage.key != "lost":
-            what = f"was damaged**: what could be read was taken over, and the file is now called `{damage.value}`."
+    damaged = stored.damage()
+    if damaged is not None and st.session_state.get(DAMAGE) != damaged:
+        what = f"was damaged**: what could be read was taken over, and the file is now called `{damaged}`."
         kept = "Data sets and results are kept: where one is not listed, the same settings show it again at once."
         st.warning(f"**The list of workspaces {what} {kept}")
-        st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damage.value))
+        st.button("Close", key="keeping.close", on_click=st.session_state.__setitem__, args=(DAMAGE, damaged))
     saved, why = stored.save_waiting(), store.trouble()
     if why is not None:
         st.session_state[SHOWN] = True

@@ -83,9 +83,7 @@ class Database:
 
     def __init__(self, path):
         self.path = Path(path)
-        self._last = self.path.with_suffix(".last")  # not "-last": who removes the files of SQLite removes "-*"
         self._idle = []
-        self._is_known = False  # whether it was looked for rows that are missing
         self._whole = -math.inf  # when this process has last written all rows of the file "-wal" into the file itself
         self._changing = threading.local()  # its attribute ``connection``: that of this thread's transaction
 
@@ -109,7 +107,7 @@ class Database:
         """Write a row, in place of the one with the same key."""
         row = key, json.dumps(value), time.time()
         self._run(f"INSERT OR REPLACE INTO {_checked(table)} (key, value, written) VALUES (?, ?, ?)", *row)
-        self._mark(row[-1])
+        self._make_whole()
 
     def append(self, table: str, group: str, value: Any, most: int) -> None:
         """Add a row to those whose keys begin with ``group/``, and keep the newest ``most`` of them."""
@@ -126,9 +124,7 @@ class Database:
         """Remove a row; return whether it was there."""
         with self.change():
             self._run(f"DELETE FROM {_checked(table)} WHERE key = ?", key)
-            if is_removed := self._run("SELECT changes()") == [(1,)]:
-                self.put("settings", "removed", None)  # the newest row stays as new
-            return is_removed
+            return self._run("SELECT changes()") == [(1,)]
 
     @contextlib.contextmanager
     def change(self):
@@ -137,7 +133,7 @@ class Database:
             yield
             return
         with self._connection() as connection:
-            self._changing.connection, self._changing.last = connection, None
+            self._changing.connection = connection
             try:
                 self._run("BEGIN IMMEDIATE")
                 yield
@@ -146,8 +142,7 @@ class Database:
                 self._changing.connection = None
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-        if self._changing.last is not None:
-            self._mark(self._changing.last)
+        self._make_whole()
 
     def check(self) -> None:
         """Look at the whole file, and set it aside if it is damaged; called when a server starts."""
@@ -155,31 +150,11 @@ class Database:
             if connection.execute("PRAGMA integrity_check").fetchone() != ("ok",):
                 raise _DamagedError(errno.EIO, f"{self.path} was damaged")
 
-    def _note_loss(self, connection):
-        """Note if rows are missing that a process has written, as :meth:`_mark` says."""
-        try:
-            marked = float(self._last.read_text())
-        except (OSError, ValueError):  # it is not there, or was cut short by a full disk
-            return
-        newest = max(connection.execute(f"SELECT max(written) FROM {table}").fetchone()[0] or 0.0 for table in TABLES)
-        if marked > newest:
-            row = json.dumps([newest, marked]), time.time()
-            connection.execute("INSERT OR REPLACE INTO notices (key, value, written) VALUES ('lost', ?, ?)", row)
-            reason = "it, or its file -wal, was removed or replaced by an older one"
-            _log.error("%s lacks what was written last: %s. Put back what belongs there", self.path, reason)
-
-    def _mark(self, written):
-        """Note beside the file when a row was written last: so it is seen if it is lost with the file "-wal"."""
-        if self._changes() is not None:
-            self._changing.last = written
-            return
-        if time.monotonic() - self._whole > WHOLE_SECONDS:
+    def _make_whole(self):
+        """Write all rows of the file "-wal" into the file itself, now and then: so few are lost if that is removed."""
+        if self._changes() is None and time.monotonic() - self._whole > WHOLE_SECONDS:
             self._whole = time.monotonic()
             self._read("PRAGMA wal_checkpoint")
-        with contextlib.suppress(OSError):  # the disk is full
-            handle = os.open(self._last, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(handle, "w") as file:
-                file.write(repr(written))
 
     def _changes(self):
         """Return the connection of the transaction that this thread is in, or None."""
@@ -257,7 +232,6 @@ class Database:
                 if opened == (identity, _identity(f"{self.path}-wal")):
                     return identity, connection
                 connection.close()  # its file was deleted, or set aside; what only its file "-wal" has is written
-                self._is_known = False
         if identity is None:
             make_private(secure_cache() if self.path.parent == cache_root() else self.path.parent)
             with self._only_process():
@@ -267,9 +241,6 @@ class Database:
         connection = self._opened(self.path)
         try:
             self._prepare(connection)
-            if not self._is_known:
-                self._is_known = True  # first, so that no other thread says it as well
-                self._note_loss(connection)
         except sqlite3.OperationalError as error:
             connection.close()
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 
 from xmlcore import store
-from xmlcore.state import Row, database
+from xmlcore.state import database
 from xmlcore.system import cache_root
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -83,10 +83,9 @@ def waits(token: str) -> bool:
     return (str(cache_root()), token) in _waiting
 
 
-def damage() -> Row | None:
-    """Return the latest damage to the database within a day: its new name, or lost rows."""
-    recent = (row for row in database().rows("notices") if row.written > time.time() - 86400)
-    return max(recent, key=lambda row: row.written, default=None)
+def damage() -> str | None:
+    """Return the name that the damaged database has now, for a day."""
+    return next((row.value for row in database().rows("notices") if row.written > time.time() - 86400), None)
 
 
 def note_opened(token: str) -> None:
