@@ -60,12 +60,10 @@ def leave(progress=silent):
     sys.exit("enough")
 
 
-def vanish(path="", progress=silent):
-    """End the process, unless a file is there."""
+def vanish(progress=silent):
+    """End the process."""
     progress("Vanishing", 0.1)
-    if not os.path.exists(path):
-        os.kill(os.getpid(), 9) if os.name == "posix" else os._exit(1)
-    return "there"
+    os.kill(os.getpid(), 9) if os.name == "posix" else os._exit(1)
 
 
 def crash(progress=silent):

@@ -170,15 +170,6 @@ class Queue:
         job._groups.setdefault(owner, set()).add(plan.group if plan else "")
         self._start_what_can()  # it may have been paused, or unasked, for all who wanted it before
 
-    def retry(self, job_id: str, owner: str = "") -> Job | None:
-        """Start a job again that failed or was cancelled."""
-        with self._lock:
-            job = self._jobs.get(job_id)
-            if job is None or job.active or job._state == "done":
-                return None
-        plan = replace(job.plan, after=tuple(self.retry(part.id, owner) or part for part in job.plan.after))
-        return self._enter(job._payload, job.key, job.title_for(owner), owner, plan)
-
     # --- looking at jobs ---
 
     def get(self, job_id: str) -> Job | None:
