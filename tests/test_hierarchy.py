@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xmlcore import PLT, decisions, experiment
-from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, read_label_parents, save_dataset, with_label_table
+from xmlcore.datasets import Dataset, load_saved, save_dataset, with_label_table
 from xmlcore.metrics import Hierarchy
 from xmlcore.models import PackedModel, read_packed
 from xmlcore.models.rules import candidates
@@ -50,15 +50,6 @@ def test_a_row_without_a_sure_label_gets_the_smallest_sure_group():
     assert decisions.back_off(replace(rule, offsets=none), ROWS, taxonomy=found.hierarchy) == [[], [], []]
 
 
-def test_parents_are_read_from_lines():
-    assert read_label_parents(b"cat\tanimal\ndog\tanimal\n\ndog\tpet\n") == {
-        "cat": ("animal",),
-        "dog": ("animal", "pet"),
-    }
-    with pytest.raises(DatasetFormatError, match="line 2: it has one name, 'dog animal'"):
-        read_label_parents(b"cat\tanimal\ndog animal\n")
-
-
 def test_a_table_gives_parents_and_aliases_to_labels():
     X, Y = [[1.0], [2.0], [3.0], [4.0]], [["cat"], ["dog", "hound"], ["hound"], ["law"]]
     whole = Dataset("pets", X, Y, X, Y)
@@ -66,8 +57,9 @@ def test_a_table_gives_parents_and_aliases_to_labels():
     assert found.label_names == ["cat", "dog", "law"] and found.label_parents["cat"] == ("animal", "pet")
     assert found.label_aliases == {"hound": "dog", "Fido": "dog"}
     assert found.Y_train.toarray().astype(int).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1]]
-    alone = with_label_table(whole, b"cat\tanimal\n")
-    assert alone.label_parents == {"cat": ("animal",)} and alone.label_names == whole.label_names
+    alone = with_label_table(whole, b"cat\tanimal\ndog\tanimal\n\ndog\tpet\n")
+    assert alone.label_parents == {"cat": ("animal",), "dog": ("animal", "pet")}
+    assert alone.label_names == whole.label_names
     tabs = with_label_table(whole, b"label\tparent\taliases\ncat\tpup\t\ndog\t\tpup\n")
     assert tabs.label_parents == {"cat": ("dog",)} and tabs.label_aliases == {"pup": "dog"}
     european = with_label_table(whole, b'label;parent;aliases\ncat;animal;"kitty;pup"\n')
@@ -76,6 +68,7 @@ def test_a_table_gives_parents_and_aliases_to_labels():
     for table, says in (
         (b"label,parent\n,animal\n", "line 2: it has no label"),
         (b"a\tb\n", "none of the 4 labels"),
+        (b"cat\tanimal\ndog animal\n", "line 2: it has one name, 'dog animal'"),
         (b"label;parent;aliases\ncat;animal;kitty;pup\n", "line 2: it has 4 cells, but the table has 3 columns"),
         (b"label,aliases\ndog,hound\ncat,hound\n", "line 3: 'hound' is a further name of 'dog' and of 'cat'"),
         (b"label,aliases\ndog,hound\nhound,\n", "'hound' is a further name of 'dog', and a label"),

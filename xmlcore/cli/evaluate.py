@@ -11,7 +11,7 @@ from xmlcore import metrics
 from xmlcore.cli.data import check_vectors, data_options, is_of_catalog, labels_option, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
-from xmlcore.datasets.readers.names import read_pairs
+from xmlcore.datasets.readers.names import read_names, read_pairs
 from xmlcore.datasets.registry.entries import propensity_of
 from xmlcore.datasets.texts.text_datasets import with_vectors
 from xmlcore.metrics.sets import of_sets
@@ -194,7 +194,7 @@ def decide(
         else:
             rule = decisions.learn(packed.model, *rows, measure or "micro F1", at_most=at_most, least=least or None)
         if allow or exclude or aliases:
-            further = dict(read_pairs(aliases, "label_aliases")) if aliases else None
+            further = dict(read_pairs(*read_names(aliases, "label_aliases"))) if aliases else None
             rule = rule.within(allow, exclude, aliases=further, names=packed.label_names)
         rule.keep()
         target = Path(output or model)

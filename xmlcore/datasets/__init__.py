@@ -2,7 +2,6 @@
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.readers.names import read_label_parents
 from xmlcore.datasets.readers.new_rows import NewRows, read_new_rows
 from xmlcore.datasets.readers.rankings import read_ranking
 from xmlcore.datasets.readers.reading import read_dataset, read_matrix, warm_up, with_label_table
@@ -35,7 +34,7 @@ __all__ = [
     "DownloadError", "Examination", "Guess", "LabelPairs", "NewRows", "TextVectorizer",
     "all_labels", "catalog", "describe", "examine", "facts_of_rows", "folds",
     "guess_columns", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
-    "make_synthetic", "prepare", "read_dataset", "read_label_parents", "read_matrix", "read_new_rows", "read_ranking",
+    "make_synthetic", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
     "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",
     "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_label_table", "with_words", "without_leaks",

@@ -10,7 +10,6 @@ import numpy as np
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.readers.recognise import EMPTY
 from xmlcore.datasets.readers.sources import NamedSource, is_source
-from xmlcore.typing import Source
 from xmlcore.validation import check_names
 from xmlcore.wording import listed
 
@@ -37,7 +36,7 @@ def all_visible(names: list[str] | None) -> tuple[list[str] | None, int]:
     return shown, sum(a != b for a, b in zip(names, shown))
 
 
-def read_names(given, field: str, max_bytes: int | None) -> tuple[list[str], NamedSource | None]:
+def read_names(given, field: str, max_bytes: int | None = _BOUND) -> tuple[list[str], NamedSource | None]:
     """Return names of features or labels as a list, and the file that they are from; None if that is a list."""
     if not is_source(given):
         return check_names(given, field), None
@@ -59,43 +58,22 @@ def read_names(given, field: str, max_bytes: int | None) -> tuple[list[str], Nam
     return [name.strip() for name in text.removesuffix("\n").split("\n")], source
 
 
-def read_label_parents(source: Source) -> dict[str, tuple[str, ...]]:
-    """Read what is above each label, or group.
-
-    Parameters
-    ----------
-    source : path, bytes, or binary file object
-        In each line a name, a tab, and the name of what it is in; several lines of a name if it is in several.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        As the argument ``label_parents`` of :class:`Dataset` takes it.
-
-    Raises
-    ------
-    DatasetFormatError
-        A line has another form.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for name, above in dict.fromkeys(read_pairs(source, "label_parents")):
-        found[name] = (*found.get(name, ()), above)
-    return found
-
-
 def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return what is above labels, and further names of them with the label of each.
 
     The file is a table of tabs, semicolons or commas with the columns label, and parent or aliases or both, where a
-    cell may have several names with ; between; or is as :func:`read_label_parents` takes it.
+    cell may have several names with ; between; or it has in each line a name, a tab, and what that is in.
     """
-    lines, source = read_names(given, "label_table", _BOUND)
+    lines, source = read_names(given, "label_table")
     for delimiter in "\t;,":
         columns = [name.strip().lower() for name in next(csv.reader(lines[:1], delimiter=delimiter), ())]
         if "label" in columns and {"parent", "aliases"} & {*columns}:
             break
     else:
-        return read_label_parents("\n".join(lines).encode()), {}
+        parents = {}
+        for label, above in dict.fromkeys(read_pairs(lines, source)):
+            parents[label] = (*parents.get(label, ()), above)
+        return parents, {}
     parents, aliases, labels = {}, {}, set()
     for number, cells in enumerate(csv.reader([f"{line}\n" for line in lines[1:]], delimiter=delimiter), 2):
         if len(cells) > len(columns):
@@ -121,9 +99,8 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
     return {label: tuple(aliases.get(one, one) for one in above) for label, above in parents.items()}, aliases
 
 
-def read_pairs(given, field: str) -> list[tuple[str, str]]:
+def read_pairs(lines: list[str], source: NamedSource) -> list[tuple[str, str]]:
     """Return the two names in each line of a file that is not blank."""
-    lines, source = read_names(given, field, _BOUND)
     pairs = []
     for number, line in enumerate(lines, 1):
         name, _, other = (part.strip() for part in line.partition("\t"))

@@ -393,8 +393,8 @@ def with_label_table(data: Dataset, source: Source) -> Dataset:
         Its labels have names.
     source : path, bytes, or binary file object
         A CSV table with the columns ``label``, and ``parent`` or ``aliases`` or both, where a cell may have several
-        names with ; between; or lines as :func:`xmlcore.datasets.read_label_parents` takes them. Labels and aliases
-        that the data set lacks are left out.
+        names with ; between; or lines of a name, a tab, and the name of what it is in; several lines if it is in
+        several. Labels and aliases that the data set lacks are left out.
 
     Returns
     -------
