@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore.datasets import describe, label_sets, read_dataset
-from xmlcore.datasets.statistics.frequencies import imbalance, scumble_of_rows
+from xmlcore.datasets.statistics.description import imbalance, scumble_of_rows
 from xmlcore.validation import check_labels
 
 
@@ -24,12 +24,13 @@ def test_scumble_is_the_product_formula():
     for row in dense:
         mine = ratios[row]
         expected.append(1 - np.prod(mine) ** (1 / mine.size) / mine.mean() if mine.size else 0.0)
-    np.testing.assert_allclose(scumble_of_rows(sp.csr_array(dense)), expected, atol=1e-12)
+    np.testing.assert_allclose(scumble_of_rows(sp.csr_array(dense), ratios), expected, atol=1e-12)
 
 
 def test_scumble_of_a_row_with_very_many_rare_labels_is_a_number():
     lists = [[0]] * 1000 + [list(range(500))]  # the product of 499 ratios of 1001 is beyond the largest float
-    value = scumble_of_rows(of(lists, 500))[-1]
+    Y = of(lists, 500)
+    value = scumble_of_rows(Y, imbalance(Y)[1])[-1]
     assert 0 < value < 0.05
 
 

@@ -1,5 +1,6 @@
 """Statistics of a data set: those that are quick to compute, and a closer examination."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +9,6 @@ import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import drift, used_columns
-from xmlcore.datasets.statistics.frequencies import imbalance
 from xmlcore.datasets.statistics.pairs import label_pairs
 from xmlcore.datasets.statistics.rows import duplicates, label_sets
 from xmlcore.first_use import pd
@@ -44,7 +44,7 @@ def describe(dataset: Dataset) -> Description:
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
         ``inverse_propensity`` (Jain et al. 2016, A and B of ``dataset.propensity``), ``bucket`` (head, torso or tail;
         unseen without a training row), ``irlbl`` and ``scumble`` (of all rows, nan for a label without rows; see
-        :mod:`xmlcore.datasets.statistics.frequencies`).
+        :func:`xmlcore.datasets.statistics.description.imbalance`).
 
         ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
         label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
@@ -68,7 +68,7 @@ def describe(dataset: Dataset) -> Description:
           logarithm of features x labels x different label sets (Charte et al. 2016), both with the empty set if a row
           has it
         - ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``, ``scumble``, ``scumble_cv``: of all rows, see
-          :func:`xmlcore.datasets.statistics.frequencies.imbalance`
+          :func:`xmlcore.datasets.statistics.description.imbalance`
         - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
           ``n_labels_never_used``: labels that no row has
         - ``n_features_only_in_test``: features of test rows that no training row has
@@ -245,3 +245,44 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     }
     progress("Done", 1.0)
     return Examination(summary, twice.rows, features, labels, found.pairs, found.exclusions, found.partners)
+
+
+def imbalance(Y: sp.csr_array) -> tuple[dict, np.ndarray, np.ndarray]:
+    """Return how unequal the frequencies of labels are: numbers by name, and IRLbl and SCUMBLE of each label.
+
+    IRLbl is the rows of the most frequent label / those of this label; SCUMBLE is the mean over the label's rows of
+    :func:`scumble_of_rows`. See Charte et al. (2015), "Addressing imbalance in multilabel classification: Measures and
+    random resampling algorithms", Neurocomputing 163, and Charte et al. (2019), "Dealing with difficult minority labels
+    in imbalanced multilabel data sets", Neurocomputing 326-327. The R package mldr has the same.
+    """
+    counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
+    unknown, occurs = np.full(counts.size, np.nan), counts > 0
+    ratios = np.divide(counts.max(initial=0), counts, out=unknown.copy(), where=occurs)
+    rows, known = scumble_of_rows(Y, ratios), ratios[occurs]
+    summary = {
+        "irlbl_mean": float(known.mean()) if known.size else math.nan,
+        "irlbl_max": float(known.max()) if known.size else math.nan,
+        "irlbl_cv": _variation(known),
+        "scumble": float(rows.mean()),
+        "scumble_cv": _variation(rows),
+    }
+    return summary, ratios, np.divide(Y.T @ rows, counts, out=unknown, where=occurs)
+
+
+def scumble_of_rows(Y: sp.csr_array, ratios: np.ndarray) -> np.ndarray:
+    """Return SCUMBLE of each row, how far apart the frequencies of its labels are, from IRLbl of each label."""
+    # It is 1 - g / m, where g and m are the geometric and the arithmetic mean of IRLbl over the labels of the row. The
+    # geometric mean is computed from logarithms, because the product of many ratios is too large for a number.
+    result, several = np.zeros(Y.shape[0]), np.diff(Y.indptr) > 1
+    sizes = np.diff(Y.indptr)[several]
+    arithmetic, logarithms = ((Y @ of_label)[several] / sizes for of_label in (ratios, np.log(ratios)))
+    result[several] = np.clip(1.0 - np.exp(logarithms) / arithmetic, 0.0, 1.0)  # rounding can give -1e-16
+    return result
+
+
+def _variation(values):
+    """Return the coefficient of variation: 0 where all values are 0, nan for fewer than two values."""
+    if values.size < 2:
+        return math.nan
+    mean = float(values.mean())
+    return float(values.std(ddof=1)) / mean if mean > 0 else 0.0
