@@ -70,28 +70,21 @@ def _linear_path(model, x, label, kind):
     """Return a table of the nodes on the path of a label, one for OneVsRest, without the names of labels."""
     read = as_read(x, getattr(model, "normalize_", UNIT))
     if kind in ("margin", "margin_score"):
-        weights, bias = model.linear_margins(np.array([label]))
-        parts = [(0, np.array([0]), np.array([0]), np.array([1]), np.array([label]), weights, bias)]
-        losses = ["logistic"]
+        about = {"tree": 0, "depth": 0, "node": 0, "n_labels": 1, "label": label}
+        parts = [(about, *model.linear_margins(np.array([label])), "logistic")]
     else:
-        parts, losses = [], []
+        parts = []
         for number, (tree, _) in enumerate(Explainer(model).trees):
             nodes = tree.path(label)
-            public = model.trees_[number]
-            parts.append(
-                (
-                    number, public.depth[nodes], nodes, _leaves_below(tree)[nodes], tree.label[nodes],
-                    tree.weights[nodes], tree.bias[nodes],
-                )
-            )  # fmt: skip
-            losses.append(tree.loss)
+            about = {"tree": number, "depth": model.trees_[number].depth[nodes], "node": nodes}
+            about |= {"n_labels": _leaves_below(tree)[nodes], "label": tree.label[nodes]}
+            parts.append((about, tree.weights[nodes], tree.bias[nodes], tree.loss))
     frames = []
-    for (number, depth, nodes, n_labels, labels, weights, bias), loss in zip(parts, losses):
+    for about, weights, bias, loss in parts:
         margin = np.asarray((weights.astype(np.float64) @ read.T).todense()).ravel() + bias
         log_factor = np.array([log_probability(m, LOSS_NUMBERS[loss]) for m in margin.tolist()])
-        columns = {"tree": number, "depth": depth, "node": nodes, "n_labels": n_labels, "label": labels, "bias": bias}
-        columns |= {"margin": margin, "factor": np.exp(log_factor), "log_factor": log_factor}
-        frames.append(pd.DataFrame(columns | {"log_proba": np.cumsum(log_factor)}))
+        factors = {"factor": np.exp(log_factor), "log_factor": log_factor, "log_proba": np.cumsum(log_factor)}
+        frames.append(pd.DataFrame(about | {"bias": bias, "margin": margin} | factors))
     return pd.concat(frames, ignore_index=True)
 
 
