@@ -16,7 +16,6 @@ from xmlcore.models.ldsm.parameters import ABOUT, PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import LeafScorer, label_means, prediction_blocks
 from xmlcore.models.ldsm.progress import GrowthProgress
 from xmlcore.models.ldsm.trees import MEANS, Leaves, check_state, forest_arrays, joined, public_trees, state_of
-from xmlcore.models.ldsm.updating import learn_more
 from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows, stacked
 from xmlcore.models.weights import TakesWeights, repeated_rows
 from xmlcore.parallel import run_blocks, run_tasks
@@ -152,9 +151,16 @@ class LdSM(TakesWeights, LearnsMore):
         self._set_fitted(values, arrays | dict(zip(MEANS, means)))
 
     def _learn_more(self, X, Y, progress):
-        Y = check_labels(Y, n_rows=X.shape[0])
-        X, Y, n_unlabelled = labelled_rows(X, Y)
-        self._set_fitted(*learn_more(self, X, Y, n_unlabelled, progress))
+        X, Y, n_unlabelled = labelled_rows(X, check_labels(Y, n_rows=X.shape[0]))
+        if self.means_ is not None and self.means_.weights.size:
+            raise ValueError(
+                "means of labels in the space 'idf' cannot learn further rows: fit the model to all rows, or with "
+                "rerank_space='raw' or rerank_beta=1"
+            )
+        values, arrays = state_of(self)
+        values = values | {"n_labels": Y.shape[1], "n_unlabelled": self.n_unlabelled_ + n_unlabelled}
+        arrays = arrays | _counted(self, X, Y, progress)
+        self._set_fitted(values, arrays if self.means_ is None else arrays | _with_means(self, X, Y))
 
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, n_trees: int | None = None,
@@ -299,3 +305,66 @@ class LdSM(TakesWeights, LearnsMore):
     def _restore(self, values, arrays):
         check_state(values, arrays)
         self._set_fitted(values, arrays)
+
+
+# Further rows are counted in the nodes that they reach, and the trees keep their shape. -------------------------------
+
+
+def _counted(model, X, Y, progress) -> dict[str, np.ndarray]:
+    """Return the numbers of rows and the histograms of all nodes, with the rows of X counted in addition."""
+    forest, x, n_nodes = model.forest_, csr_parts(X), model.forest_.first_child.size
+    scorer, occurrences = model._scorer(), sp.csr_array(Y, dtype=np.int32)
+    parents = [np.where(tree.parent >= 0, tree.parent + root, -1) for tree, root in zip(model.trees_, forest.root)]
+    parent = np.concatenate(parents).astype(np.int64)  # of each node in the forest; -1 for roots
+
+    def one_block(block):
+        """Count a block of rows in the nodes that they reach: rows of each node, and (node, label) pairs."""
+        n = block[1] - block[0]
+        ptr, leaves = scorer.reach(model._rows(x, block))
+        row = np.repeat(np.tile(np.arange(n), scorer.n_trees), np.diff(ptr))
+        visits = _with_ancestors(leaves.astype(np.int64) * n + row, parent, n)
+        nodes, rows = np.divmod(visits, n)
+        reached = sp.csr_array((np.ones(visits.size, np.int32), (nodes, rows)), (n_nodes, n))
+        return np.bincount(nodes, minlength=n_nodes), reached @ occurrences[block[0] : block[1]]
+
+    blocks = prediction_blocks(X.shape[0], model.n_jobs)
+    parts = run_blocks(one_block, blocks, model.n_jobs, progress, "Adding rows")
+    histograms = sp.csr_array((forest.hist_counts, forest.hist_labels, forest.hist_ptr), (n_nodes, Y.shape[1]))
+    histograms = sp.csr_array(sum((more for _, more in parts), histograms))
+    histograms.sort_indices()
+    ptr, labels, counts = csr_parts(histograms)
+    n_samples = np.concatenate([tree.n_samples for tree in model.trees_]) + sum(n for n, _ in parts)
+    return {"hist_ptr": ptr, "hist_labels": labels, "hist_counts": counts.astype(np.int32), "n_samples": n_samples}
+
+
+def _with_ancestors(visits, parent, n: int) -> np.ndarray:
+    """Return (leaf, row) pairs with those of the leaves' ancestors, each pair once, as numbers node * n + row."""
+    found, waiting = [], np.unique(visits)
+    while waiting.size:
+        found.append(waiting)
+        nodes, rows = np.divmod(waiting, n)
+        above = parent[nodes]
+        waiting = np.unique(above[above >= 0] * n + rows[above >= 0])
+    return np.unique(np.concatenate(found)) if found else visits  # a node is reached from leaves of several depths
+
+
+def _with_means(model, X, Y) -> dict[str, np.ndarray]:
+    """Return the labels' means over the earlier rows and the new ones; features that are new get columns."""
+    known = model.feature_of_column_
+    new = by_frequency(X)
+    features = np.concatenate([known, new[~np.isin(new, known)]]).astype(np.int32)
+    x_ptr, columns, values = in_columns(csr_parts(X), columns_of(features, X.shape[1]))
+    shape = (Y.shape[1], features.size)
+    ptr, mean_columns, means, weights = model.means_
+    before, after = np.zeros(shape[0]), np.bincount(Y.indices, minlength=shape[0])
+    first = slice(*model.forest_.hist_ptr[:2])  # the root of the first tree, which all rows reach
+    before[model.forest_.hist_labels[first]] = model.forest_.hist_counts[first]
+    ptr = np.concatenate([ptr, np.full(shape[0] + 1 - ptr.size, ptr[-1])])
+    sums = sp.csr_array((means * np.repeat(before, np.diff(ptr)), mean_columns, ptr), shape)
+    rows = sp.csr_array((values.astype(np.float64), columns, x_ptr), (X.shape[0], features.size))
+    sums = sp.csr_array(sums + sp.csr_array(Y.T.astype(np.float64) @ rows))
+    sums.sort_indices()
+    sums.data /= np.repeat(np.maximum(1, before + after), np.diff(sums.indptr))
+    ptr, columns, values = csr_parts(sums)
+    found = LabelMeans(ptr, columns, values.astype(np.float32), weights)
+    return dict(zip(MEANS, found)) | {"feature_of_column": features}
