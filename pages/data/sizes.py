@@ -76,7 +76,9 @@ def curve(data, described, fingerprint, name) -> None:
         return
     figure = of_labels(fingerprint, "label_frequency")
     meta = figure.layout.meta
-    text = f"Each point is a label, most frequent first. {MEANING}{_without_rows(figure, 'training row')}"
+    text = f"Each point is a label, most frequent first. {MEANING}"
+    if meta["without_rows"]:
+        text += f" {format.count(meta['without_rows'], 'label')} without a training row cannot be drawn."
     if meta["shown"] < meta["total"]:
         text += f" Showing {meta['shown']:,} of {meta['total']:,} labels as points; the curve passes through all."
     charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
@@ -86,11 +88,6 @@ def curve(data, described, fingerprint, name) -> None:
 def of_labels(fingerprint, function):
     """Return the figure that a function of :mod:`xmlcore.figures` makes of the table of labels."""
     return getattr(figures, function)(cached.description(fingerprint).labels)
-
-
-def _without_rows(figure, noun="row") -> str:
-    without = figure.layout.meta["without_rows"]
-    return f" {format.count(without, 'label')} without a {noun} cannot be drawn." if without else ""
 
 
 def _balance_cards(summary):

@@ -64,15 +64,11 @@ def _choose(view):
     return way, n
 
 
-def _with_names(view, table):
-    return view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
-
-
 def _heat(view, labels):
     selection = view.selection
     table = selection_heat(view.key, tuple(labels), MOST_FEATURES, view.weighted)
     n_kept = table.attrs["n_kept"]
-    table = _with_names(view, table)
+    table = view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "

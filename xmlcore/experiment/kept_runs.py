@@ -84,18 +84,13 @@ def parameters(frame: "DataFrame", every: bool = False, seed: bool = True) -> "D
     by_model: dict[str, list[dict]] = {}
     for model, own in zip(models, params):
         by_model.setdefault(model, []).append(own)
-    wanted = [
-        name
-        for name in names
-        if (seed or name != SEED) and (every or any(_differ(name, of_model) for of_model in by_model.values()))
-    ]
+
+    def differs(name):  # not where one run has 1, and another 1.0
+        return any(len({repr(own[name]) for own in of if name in own}) > 1 for of in by_model.values())
+
+    wanted = [name for name in names if (seed or name != SEED) and (every or differs(name))]
     columns = {name: pd.Series([own.get(name) for own in params], index=frame.index, dtype=object) for name in wanted}
     return pd.DataFrame(columns, index=frame.index)
-
-
-def _differ(name, params) -> bool:
-    """Return whether values of a parameter differ: 1 and 1.0 do."""
-    return len({repr(own[name]) for own in params if name in own}) > 1
 
 
 def seeds_grouped(frame: "DataFrame") -> "DataFrame":

@@ -106,7 +106,8 @@ def precision_recall_f1(
         true, predicted, hits = true.sum(), predicted.sum(), hits.sum()
     pairs = ((hits, predicted), (hits, true), (2 * hits, true + predicted))
     otherwise = np.nan if average == "micro" else 0.0
-    return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
+    values = (share(np.atleast_1d(part), whole, otherwise) for part, whole in pairs)
+    return PrecisionRecallF1(*(float(of.mean()) if of.size else float("nan") for of in values))
 
 
 def of_sets(Y_true: Labels, predictions: Labels) -> dict[str, float]:
@@ -132,11 +133,6 @@ def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
     Y, P = both_sets(Y_true, predictions)
     wrong = np.diff((Y != P).tocsr().indptr) > 0
     return float(1 - wrong.mean()) if wrong.size else float("nan")
-
-
-def _mean_share(part, whole, otherwise):
-    values = share(np.atleast_1d(part), whole, otherwise)
-    return float(values.mean()) if values.size else float("nan")
 
 
 def _check_known(values):

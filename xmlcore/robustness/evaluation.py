@@ -148,7 +148,9 @@ def evaluate(
     entries = changes[-1].entries(X) if changes else X.shape[1]
     blocks = blocks_of_noisy_rows(X, entries, ATTACK_ROWS if KINDS[perturbation].is_attack else None)
     progress(PHASE, 0.0, "one row first, which compiles code")
-    _warm_up(model, X, Y, changes, attacked, ks[-1], n_jobs)
+    model.predict_topk(X[:1], k=ks[-1])  # so that measured times do not include the compilation of kernels
+    if changes:
+        model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=ks[-1])
     records = []
     for repeat in range(n_repeats):
         seed = _seed_of(entropy, repeat)
@@ -207,13 +209,6 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
         result |= {f"{prefix}mean": statistics["mean"], f"{prefix}low": statistics["mean"] - half_width}
         result[f"{prefix}high"] = statistics["mean"] + half_width
     return statistics[[]].assign(**result).reset_index()
-
-
-def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
-    """Perturb and predict one row, so that measured times do not include the compilation of kernels."""
-    model.predict_topk(X[:1], k=k)
-    if changes:
-        model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=k)
 
 
 def _certified(model, X, levels, n_jobs, progress) -> list[tuple]:

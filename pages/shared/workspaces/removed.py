@@ -81,12 +81,11 @@ def _last() -> Deletion | None:
     since = time.time() - room.UNDO_SECONDS
     removals = [removal for removal in _REMOVALS if removal.token == workspace.token() and removal.when > since]
     listed = listed_keys({name: workspace.get(name) for name in FIELDS}) if removals else ()
-    return next((removal for removal in removals[::-1] if _is_gone(removal, listed)), None)
-
-
-def _is_gone(removal, listed) -> bool:
-    # Some of what goes from the disk has no entry: a copy of a published data set, trainings of a sweep.
-    return not listed_keys(removal.entries) <= listed or any(store.is_aside(*one) for one in removal.aside)
+    for removal in removals[::-1]:
+        # Some of what goes from the disk has no entry: a copy of a published data set, trainings of a sweep.
+        if not listed_keys(removal.entries) <= listed or any(store.is_aside(*one) for one in removal.aside):
+            return removal
+    return None
 
 
 def _free():

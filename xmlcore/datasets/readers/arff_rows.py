@@ -170,11 +170,6 @@ class RowReader:
             raise self.source.error(found, remedy, argument="max_bytes")
 
 
-def in_bytes(text: str, encoding: str) -> bytes:
-    """Return a text as it is in the file, also where that is not of its encoding."""
-    return text.encode(encoding, "surrogateescape")
-
-
 def _numbers(text) -> np.ndarray:
     """Return the numbers of a text between commas; fewer if something in it is none."""
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning), suppress(ValueError):
@@ -343,7 +338,7 @@ class _Row:
 
     def _error(self, found, remedy, at=None, **argument):
         before = self.text[: self.at if at is None else at]
-        column = len(in_bytes(before, self.header.encoding)) + 1
+        column = len(before.encode(self.header.encoding, "surrogateescape")) + 1  # as it is in the file
         return self.reader.source.error(found, remedy, self.line, column, **argument)
 
 

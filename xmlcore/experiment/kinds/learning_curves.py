@@ -97,7 +97,8 @@ def learning_curve(
                 failed.add(at)
                 notes.append(f"rows: {size:,}, seed {seed}: {' '.join(str(error).split())}")
                 continue
-            gains[at, number] = _found(dataset, ranking, bucket)
+            hit, of = metrics.hits(dataset.Y_test, ranking), bucket[np.maximum(ranking.labels, 0)]
+            gains[at, number] = [np.bincount(of[:, :k][hit[:, :k]], minlength=len(PARTS)) for k in KS]
     kept = [at for at in range(len(sizes)) if at not in failed]
     gains, sizes, seconds = gains[kept], [sizes[at] for at in kept], seconds[kept]
     return LearningCurve(
@@ -135,12 +136,6 @@ def _buckets(dataset):
     labels = describe(dataset).labels.sort_values("label")
     bucket = labels["bucket"].map({name: at for at, name in enumerate(PARTS)}).to_numpy(int)
     return bucket, np.bincount(bucket[dataset.Y_test.indices], minlength=len(PARTS))
-
-
-def _found(dataset, ranking, bucket):
-    """Return how many labels of each part are right among the first k of all test rows, (len(KS), len(PARTS))."""
-    hit, of = metrics.hits(dataset.Y_test, ranking), bucket[np.maximum(ranking.labels, 0)]
-    return [np.bincount(of[:, :k][hit[:, :k]], minlength=len(PARTS)) for k in KS]
 
 
 def _lines(sizes, seeds, seconds, gains, true, n_test):
