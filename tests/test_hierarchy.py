@@ -84,6 +84,8 @@ def test_what_cannot_be_said_of_labels_is_refused():
     ):
         with pytest.raises(ValueError, match=says):
             data(**more)
+    with pytest.raises(ValueError, match="names has 'cat' more than once"):
+        Hierarchy({"cat": "animal"}, ["cat", "dog", "cat"])
     with pytest.raises(TypeError, match="'cat' in .*None"):  # as tables with empty cells give
         Hierarchy({"cat": None}, ["cat"])
 

@@ -1,5 +1,6 @@
 """Hierarchies of labels: what stands above each label, which may be a label, too, or a group."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -31,13 +32,15 @@ class Hierarchy:
     Raises
     ------
     ValueError
-        Something is above itself, or no label has something above it.
+        Something is above itself, no label has something above it, or two labels have the same name.
     TypeError
         ``parents`` is no such dict.
     """
 
     def __init__(self, parents: Mapping[str, str | Sequence[str]], names: Sequence[str]):
         self.parents, self.names = _checked(parents), list(names)
+        if twice := next((name for name, n in Counter(self.names).items() if n > 1), None):
+            raise ValueError(f"names has {twice!r:.100} more than once: each label has a name of its own")
         if not self.parents.keys() & {*self.names}:
             raise ValueError(
                 f"the hierarchy has none of the {len(self.names):,} labels, such as {self.names[0]!r:.100}: give it "

@@ -217,6 +217,26 @@ def test_ambiguous_labels_are_refused_in_every_size(case):
             case.make().fit(X, nested.tolist())
 
 
+OF_LABELS = {  # public methods that take the id of a label for each row
+    "label_probabilities": lambda model, X, ids: model.label_probabilities(X, ids),
+    "log_proba_gradient": lambda model, X, ids: model.log_proba_gradient(X, ids),
+    "score_parts": lambda model, X, ids: model.score_parts(X, ids),
+    "pair_features": lambda model, X, ids: model.pair_features(X, np.array([ids, ids]).T if len(ids) > 1 else ids),
+    "linear_margins": lambda model, X, ids: model.linear_margins(ids if len(ids) > 1 else ids[0]),
+    "linear_nodes": lambda model, X, ids: model.linear_nodes(0).path(ids[1:] and ids[1]),
+}
+WRONG = [0, N_LABELS], [0, -2], [0, 2**40], [0, 0.5], [True, False], [0, "a"], [0, None], [0]
+
+
+@pytest.mark.parametrize("method", OF_LABELS)
+@pytest.mark.parametrize("ids", WRONG, ids=str)
+def test_ids_of_labels_that_cannot_be_are_refused(method, ids):
+    for case in case_of_rows.args[1]:
+        if case.predicts and hasattr(model := fitted(case), method):
+            with pytest.raises((ValueError, TypeError), match="label|class|ids go from"):
+                OF_LABELS[method](model, problem()[0][:2], np.array(ids, object) if None in ids else ids)
+
+
 SEEDS, FEW_MEASURES = (*range(25), 1305), 300  # ``python -m benchmarks.hostile`` tries many; 1305 failed once
 
 

@@ -29,7 +29,7 @@ from xmlcore.parameters import N_JOBS, About, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, fill_with_zeros
 from xmlcore.typing import ArrayLike, Matrix
-from xmlcore.validation import INT32_MAX, check_count, check_threshold, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 BLOCK = 512  # rows of a prediction that a thread compares at a time
 RARE = 1 / 16  # A column is rare if at most this share of the training rows has a value in it.
@@ -218,9 +218,10 @@ class NearestRows(ScoresRows):
             With the same entries; the parts of rows that do not have the label are 0.
         """
         X = self._check_input(X)
+        labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         found, cosines = self._nearest(X)
         votes, row = self._votes(X), np.repeat(np.arange(X.shape[0]), (found >= 0).sum(axis=1))
-        has = self._labels[votes.indices, np.asarray(labels)[row]]
+        has = self._labels[votes.indices, labels[row]]
         parts = csr_of(votes.indptr, votes.indices, votes.data * has, votes.shape)
         return csr_of(votes.indptr, votes.indices, cosines[found >= 0], votes.shape), parts
 

@@ -9,7 +9,7 @@ from xmlcore._kernels import plt_gradients as kernels
 from xmlcore._kernels.plt_factors import LOGISTIC, SQUARED_HINGE
 from xmlcore.arrays import read_only
 from xmlcore.models.plt.scaling import UNIT
-from xmlcore.validation import csr_parts
+from xmlcore.validation import check_count, csr_parts
 
 LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
@@ -34,7 +34,7 @@ class LinearNodes(NamedTuple):
 
     def path(self, label: int) -> np.ndarray:
         """Return the nodes that have a factor in the label's probability, from the root down: int64."""
-        nodes = [int(self.leaf_of_label[label])]
+        nodes = [int(self.leaf_of_label[check_count(label, "label", 0, self.leaf_of_label.size - 1)])]
         while nodes[-1] > 0:
             nodes.append(int(self.parent[nodes[-1]]))
         return np.array(nodes[::-1] if self.root_has_factor else nodes[-2::-1], np.int64)
