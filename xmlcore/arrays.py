@@ -1,4 +1,4 @@
-"""Arrays that models share: list pointers, features by frequency (columns), products in blocks; texts as arrays."""
+"""Arrays that models share: list pointers, features by frequency, products in blocks; rankings and texts as arrays."""
 
 from itertools import chain, pairwise
 
@@ -232,3 +232,20 @@ def unpacked(content: np.ndarray, ends: np.ndarray) -> list[str]:
         raise ValueError(f"the texts should have {total} bytes, but have {content.size}")
     whole, stops = memoryview(content), memoryview(ends)  # without copies
     return [str(whole[a:b], "utf-8", "surrogatepass") for a, b in zip(chain([0], stops), stops)]
+
+
+def entries(labels: np.ndarray, values: np.ndarray, n_labels: int) -> tuple[sp.csr_array, np.ndarray]:
+    """Return a ranking as a matrix, csr_array of float64 (n, L), and the place of each entry in its row, from 0."""
+    row, place = np.nonzero(labels >= 0)
+    shape = (labels.shape[0], n_labels)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
+    order = sp.csr_array((np.arange(row.size), labels[row, place], ptr), shape=shape)
+    order.sort_indices()
+    found = values[row, place].astype(np.float64)[order.data]
+    return sp.csr_array((found, order.indices, order.indptr), shape=shape), place[order.data]
+
+
+def chosen(values: sp.csr_array, taken: np.ndarray) -> sp.csr_array:
+    """Return the entries of a matrix that are marked."""
+    ptr = np.concatenate([[0], np.cumsum(taken)])[values.indptr]
+    return sp.csr_array((values.data[taken], values.indices[taken], ptr), shape=values.shape)

@@ -1,5 +1,6 @@
 """The answer of the Predict page: the labels of a row with their scores, and why the model gives one of them."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,15 +58,16 @@ class Prediction:
 
     def contributions(self, label: int) -> pd.DataFrame:
         """Return what each feature of the row contributes to the score of a label."""
-        frame = explain.contributions(self.predictor.model, self.x, label)
+        frame = explain.contributions(self.predictor.model, self.x, label, allowed=self.scored.allowed)
         return explaining.named(frame, self.predictor.packed, self.kind)
 
     def answer(self) -> PredictionAnswer:
         label, score = "", ""
         if self.ranked.size:
             label, score = self.name(self.ranked[0]), self.scored.text(self.ranked[0])
-        of, subject, n = self.predictor, self.question.subject, len(self.scored.decided)
-        return PredictionAnswer(of.title, subject, label, score, n, of.decision)
+        subject, n = self.question.subject, len(self.scored.decided)
+        decision = self.predictor.decision(self.scored.allowed)
+        return PredictionAnswer(self.predictor.title, subject, label, score, n, decision)
 
 
 def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Prediction | None:
@@ -97,6 +99,7 @@ def _group(prediction: Prediction) -> decisions.Entry | None:
     rule, hierarchy = decisions.rule_of(of.model), None if of.data is None else of.data.hierarchy
     if rule is None or hierarchy is None or len(prediction.scored.decided):
         return None
+    rule = replace(rule, allowed=prediction.scored.allowed)
     (said,) = decisions.back_off(rule, prediction.x, taxonomy=hierarchy, names=hierarchy.names, least=LEAST)
     return next(iter(said), None)
 

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 
+import numpy as np
 import streamlit as st
 
 from pages.predict import asked, listed
@@ -16,10 +17,11 @@ from xmlcore import experiment, store
 from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.texts.guess import guess_new_texts
+from xmlcore.experiment.kinds.decide import written_ids
 from xmlcore.experiment.kinds.predictions import LINES, OF_FILE, ROWS, TEXTS, Predictions, given_rows
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
-DECISION = 12  # letters of a decision in the choice of a file
+DECISION = 12  # letters of a decision, or of its labels, in the choice of a file
 OF_FILES = ("predict", "predict_opened")  # kinds of tasks: by a result, and by a model from a file
 NO_FILE = {"file": ""}  # of the view
 MOST_FILES = 20  # files that are remembered for a model; the Storage page lists the predictions for all
@@ -37,12 +39,16 @@ _given = cached.shared("Loading the rows of the file")(given_rows)
 GONE = "The row of a file that a link names is not kept here, so this page shows something else."
 
 
-def ask(predictor) -> asked.Question | None:
-    """Let files be predicted, show the rows of one, and return the selected row: at first the least certain one."""
+def ask(predictor, allowed) -> asked.Question | None:
+    """Let files be predicted, show the rows of one, and return the selected row: at first the least certain one.
+
+    ``allowed`` is which labels may be predicted, as :class:`pages.predict.answer.Prediction` has it.
+    """
+    by = _by(predictor, allowed)
     own, named = _predicted(predictor), _named(predictor)
     file = named or next(iter(own), None)
     with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
-        _upload(predictor)
+        _upload(predictor, by)
     jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     names = {file["key"]: file["name"] for file in _listed(predictor.list_of_files)}
     called = lambda record: {"rows": names.get(record["key"], "the file")}  # noqa: E731
@@ -54,14 +60,14 @@ def ask(predictor) -> asked.Question | None:
     _choose(own if file in own else [file, *own], file)
     predicted = _loaded(predictor, file["key"]) if file in own else None
     if predicted is None or predicted.decided is None:  # by another model, or an earlier version
-        _again(predictor, file)
+        _again(predictor, file, by, allowed)
         return None
     row = now().given if named else None
     if row is not None and row >= len(predicted.ranking.labels):
         row = None
         st.caption(GONE)
     row = listed.show(predictor, predicted, file["name"], functools.partial(_look_at, file["key"]), row)
-    _again(predictor, file)
+    _again(predictor, file, by, allowed)
     return None if row is None else _question(predictor, file, predicted, row)
 
 
@@ -70,8 +76,8 @@ def _choose(offered: list, file: dict) -> None:
         return
     titles = {}
     for number, one in enumerate(offered, 1):
-        by = f", {one['decision'][:DECISION]}" if isinstance(one.get("decision"), str) else ""
-        titles[one["key"]] = f"{number}: {one['name']}{by}"
+        by = [one[name][:DECISION] for name in ("decision", "labels") if isinstance(one.get(name), str)]
+        titles[one["key"]] = ", ".join([f"{number}: {one['name']}", *by])
     fields.pick(f"File, of {len(offered):,}", titles, "predict.file shown", file["key"], _look_at)
 
 
@@ -83,7 +89,7 @@ def looked_at(predictor) -> dict:
 
 
 def _listed(name: str) -> list[dict]:
-    """Return the files of a list of the workspace's "widgets", newest first: ``key``, ``name``, ``decision``."""
+    """Return the files of a list of the workspace's "widgets", newest first: key, name, and how they were decided."""
     kept = workspace.get("widgets").get(name)
     kept = kept if isinstance(kept, list) else []
     return [file for file in kept if isinstance(file, dict) and {"key", "name"} <= file.keys()]
@@ -134,7 +140,7 @@ def _question(predictor, file: dict, predicted: Predictions, row: int) -> asked.
     return None if x is None else asked.Question(x, name, of_file, text=text)
 
 
-def _upload(predictor) -> None:
+def _upload(predictor, by: dict) -> None:
     if actions.refused():
         return
     left, right = st.columns([2, 1], gap="medium")
@@ -151,58 +157,61 @@ def _upload(predictor) -> None:
             options |= _reading(file)
     if not sending.button("Predict the file", "predict.file.start", file):
         return
-    params = {"k": asked.count(predictor), **options, **_decision(predictor)}
+    params = {"k": asked.count(predictor), **options, **by}
 
     def remember(key):
-        _remember(predictor, visible(file.name), key)
+        _remember(predictor, visible(file.name), key, by)
         look(file="")  # the newest one, as soon as it is predicted
 
     sending.start(predictor.of_files, predictor.inputs, params, {"rows": file}, ROUND, remember)
 
 
-def _decision(predictor) -> dict:
-    """Return the parameter that says by which decision a file is predicted: a model from a file has its own."""
-    return {} if predictor.run is None else {"decision": decided.in_force(predictor.key)}
+def _by(predictor, allowed) -> dict:
+    """Return the parameters that say which labels a file can get, and by which decision unless its model has one."""
+    kept = predictor.packed.allowed()
+    own = allowed is None or np.array_equal(allowed, np.ones_like(allowed) if kept is None else kept)
+    by = {"labels": None if own else written_ids(allowed)}
+    return by if predictor.run is None else by | {"decision": decided.in_force(predictor.key)}
 
 
-def _remember(predictor, name: str, key: str) -> None:
+def _remember(predictor, name: str, key: str, by: dict) -> None:
     """List a file that the model predicts."""
     others = [other for other in _listed(predictor.list_of_files) if other["key"] != key]
-    file = {"key": key, "name": name, **_decision(predictor)}
+    file = {"key": key, "name": name, **by}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])
 
 
-def _task_again(predictor, file: dict):
-    """Return the task that predicts the rows of earlier predictions by the decision in force; None if it cannot."""
+def _task_again(predictor, file: dict, by: dict):
+    """Return the task that predicts the rows of earlier predictions as is asked for now; None if it cannot."""
     try:
         params = store.info(experiment.KINDS[predictor.of_files].folder, file["key"])["params"]
-        params = {**params, **_decision(predictor), "again": file["key"]}
+        params = {**params, **by, "again": file["key"]}
         return experiment.task(predictor.of_files, predictor.inputs, params)
     except (store.StoreError, KeyError, ValueError, TypeError):  # also settings of a later version
         return None
 
 
-def _again(predictor, file: dict) -> None:
+def _again(predictor, file: dict, by: dict, allowed) -> None:
     """Offer to predict a file where its predictions are of another model, or not by the decision in force."""
-    task = _task_again(predictor, file)
+    task = _task_again(predictor, file, by)
     if task is not None and (task.key == file["key"] or jobs.active(key=task.key)):
         return
 
     def start():
         tasks.start(task)
-        _remember(predictor, file["name"], task.key)
+        _remember(predictor, file["name"], task.key, by)
         if not of_another:
             look(file="")
 
     of_another = file.get("by", predictor.key) != predictor.key
     title, name = format.plain(predictor.title), format.plain(file["name"])
-    by = format.plain(predictor.decision)
+    now_by = format.plain(predictor.decision(allowed))
     with st.container(horizontal=True, vertical_alignment="center"):
         if of_another:
             choose = "" if task else " Choose it above again."
             st.markdown(f"**{title}** has not predicted {name}.{choose}", width="content")
         elif task is not None:
-            st.caption(f":material/history: Predicted by another decision than now: {by}.", width="content")
+            st.caption(f":material/history: Predicted by another decision than now: {now_by}.", width="content")
         if task is not None:
             actions.button("Predict again", key="predict.file.again", on_click=start)
 

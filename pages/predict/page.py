@@ -23,11 +23,11 @@ def draw(ready) -> None:
     with of_count:
         asked.choose_count(chosen)
     with of_allowed:
-        allowed = chosen.packed.allowed() if way == asked.FILE else asked.choose_allowed(chosen)
+        allowed = asked.choose_allowed(chosen)
     with of_model:
         ready.choose()
     with asking:
-        question = many.ask(chosen) if way == asked.FILE else asked.ask(chosen, way)
+        question = many.ask(chosen, allowed) if way == asked.FILE else asked.ask(chosen, way)
     with sentence:
         prediction = answer.say(chosen, question, way, allowed)
     with of_label:

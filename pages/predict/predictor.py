@@ -46,10 +46,9 @@ class Predictor:
         """The kind of its scores: see :data:`pages.shared.rows.explaining.SCALE`."""
         return explain.kind_of(self.model)
 
-    @property
-    def decision(self) -> str:
-        """The rule by which it predicts labels, to be read after "it predicts"."""
-        return format.unbroken(decision_of(self.model))
+    def decision(self, allowed=None) -> str:
+        """Return the rule by which it predicts labels, to be read after "it predicts"."""
+        return format.unbroken(decision_of(self.model, allowed))
 
     @property
     def of_files(self) -> str:

@@ -231,14 +231,14 @@ def sets_of(decided, ranking, n_labels):
     return sets
 
 
-def check_decided(model, X, k):
+def check_decided(model, X, k, allowed=None):
     """Compare with the sets of the model, and the further labels with a whole ranking."""
-    ranking, whole = model.predict_topk(X, k), model.predict_topk(X, model.n_labels_)
-    decided = predictions.decided_of(model, X, ranking)
-    expected = decided_scores(model, X).astype(bool)
+    ranking, whole = (model.predict_topk(X, depth, labels=allowed) for depth in (k, model.n_labels_))
+    decided = predictions.decided_of(model, X, ranking, allowed=allowed)
+    expected = decided_scores(model, X, allowed=allowed).astype(bool)
     np.testing.assert_array_equal(sets_of(decided, ranking, model.n_labels_), expected.toarray())
     further = decided.further[decided.further["rank"] > 0]
-    assert (further["rank"] > k).all() and decided.by == decision_of(model)
+    assert (further["rank"] > k).all() and decided.by == decision_of(model, allowed)
     assert len(further) == len(decided.further) or isinstance(model, LdSM)  # which ranks by more than probabilities
     assert decided.further["score"].isna().sum() == len(decided.further) - len(further)
     assert further["label"].tolist() == whole.labels[further["row"], further["rank"] - 1].tolist()
@@ -272,6 +272,8 @@ def test_the_model_decides_also_beyond_ranked_labels(model, easy, monkeypatch):
     counts, decided = check_decided(model, X, 2)
     assert (counts == 3).all() and len(decided.further) >= len(counts)
     check_decided(model, X, 12)
+    _, decided = check_decided(model, X, 1, np.arange(model.n_labels_) != 2)
+    assert decided.by.endswith(f"of {model.n_labels_ - 1} allowed labels") and 2 not in {*decided.further["label"]}
 
 
 @pytest.mark.parametrize("about", [{"measure": "cut 0.3"}, {"measure": "macro F1"}, {"promise": "recall"}], ids=str)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from xmlcore import PLT, LdSM, Mixture, NearestRows, OneVsRest, explain, load_model
 from xmlcore.datasets import make_synthetic
 from xmlcore.models.mixture.weighing import Candidates, calibrated, curve_of
+from xmlcore.models.rules import decided_scores
 from xmlcore.ranking import Ranking
 
 MEMBERS = (PLT(C=1.0, normalize="l2"), NearestRows(10), LdSM(n_estimators=3, max_nodes=15))
@@ -68,6 +70,10 @@ def test_fitted_models_are_mixed_without_training_them_again(data):
     assert model.weights_.sum() == pytest.approx(len(model.weights_)) and len(model.chosen_) == len(models)
     with pytest.raises(ValueError, match="other rows"):
         Mixture.of(models, data.X_train[:300], data.Y_train[:300])
+    with pytest.raises(ValueError, match="other rows"):  # with the same labels
+        Mixture.of(models, *(sp.vstack([part, part[:1] * 0]) for part in (data.X_train, data.Y_train)))
+    with pytest.raises(ValueError, match="rows"):
+        Mixture.of(models, data.X_train[:300], data.Y_train)
     with pytest.raises(TypeError, match="no model of xmlcore"):
         Mixture.of([Useless()], data.X_train, data.Y_train)
 
@@ -86,6 +92,13 @@ def test_members_propose_labels_that_are_allowed(data):
     found, alone = (one.predict_topk(data.X_test, 2, labels=[3, 9]) for one in (model, model.members_[0]))
     np.testing.assert_array_equal(found.labels, alone.labels)
     assert np.all(found.scores > 0)
+    x, (label, other) = data.X_test[:1], found.labels[0]
+    values = explain.label_values(model, x, [label, other], allowed=[3, 9])
+    np.testing.assert_allclose(values, found.scores[0])
+    totals = [explain.contributions(model, x, j, allowed=[3, 9]).attrs["total"] for j in (label, other)]
+    np.testing.assert_allclose(totals, values, rtol=1e-6)
+    model.threshold_ = float(values.min())
+    assert decided_scores(model, x, allowed=np.isin(np.arange(data.n_labels), [3, 9])).nnz == 2
 
 
 def test_a_mixture_of_one_ranks_as_its_member(data):

@@ -87,7 +87,7 @@ def command(
     if decided or has_rule:
         by_score = f"the {k or 5} best by score, as asked for, not by the kept decision"
         few = f", at most {k} of each row, so that a promise need not hold" if k else ""
-        note(f"The labels are {decision_of(packed.model) + few if decided else by_score}.")
+        note(f"The labels are {decision_of(packed.model, allowed) + few if decided else by_score}.")
     to_json = to_json or Path(output or "").suffix.lower() in (".jsonl", ".ndjson")
     if output in (None, "-"):
         _write(sys.stdout, packed, ranking, to_json, ids)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, chosen, rows_of, seen_in
+from xmlcore.arrays import chosen
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule, candidates, rows_of, seen_in
 from xmlcore.validation import check_count, check_labels
 
 

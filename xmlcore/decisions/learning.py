@@ -7,13 +7,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.decisions import CERTAIN, COVERAGE, LINEAR, MACRO_F1, improve_sets, take_by_gains
-from xmlcore.arrays import read_only
+from xmlcore.arrays import chosen, read_only
 from xmlcore.decisions.calibrating import calibration_of
 from xmlcore.decisions.goals import Gains, Goal, best_gain_of, gains_of, propensities, read_goal
 from xmlcore.decisions.held_out import HeldOut, by_probability, held_out
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import share
-from xmlcore.models.rules import CANDIDATES, Calibration, Rule, chosen, innermost
+from xmlcore.models.rules import CANDIDATES, Calibration, Rule, innermost
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_features, check_number, csr_parts
 

@@ -29,9 +29,9 @@ from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.arrays import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
-from xmlcore.models.rows import rows_for
+from xmlcore.models.rows import CheckedRows, rows_for
 from xmlcore.typing import ArrayLike, Matrix, Ranker
-from xmlcore.validation import check_fitted, check_label_ids, csr_parts
+from xmlcore.validation import check_fitted, check_label_ids, check_row, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
 KINDS = ("log_proba", "margin", "share", "score", "part", *HINGED.values())
@@ -66,6 +66,12 @@ def _kind(model):
     if hasattr(model, "score_parts"):
         return "part"
     return "score" if hasattr(model, "pair_features") else None
+
+
+def one_row(model, x, allowed=None):
+    """Return a row as it is explained by a model without wrappers, as one that may get allowed labels only."""
+    x = check_row(rows_for(model, x, "x"))
+    return x if allowed is None else CheckedRows.among(x, model.known_labels().allowed(allowed))
 
 
 def kind_of(model: Ranker) -> str:

@@ -6,11 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import largest_values
-from xmlcore.explain._attribution import attributions, kind_of, unwrapped
+from xmlcore.explain._attribution import attributions, kind_of, one_row, unwrapped
 from xmlcore.first_use import pd
-from xmlcore.models.rows import rows_for
-from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
-from xmlcore.validation import check_count, check_row
+from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker, SomeLabels
+from xmlcore.validation import check_count
 
 
 def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
@@ -40,6 +39,7 @@ def contributions(
     *,
     dataset: "Dataset | None" = None,
     feature_names: Sequence[str] | None = None,
+    allowed: SomeLabels | None = None,
 ) -> "DataFrame":
     """Return what each feature of a row contributes to a label's score.
 
@@ -51,6 +51,8 @@ def contributions(
     {x}
     label : int
     {dataset_names}
+    allowed : list of labels, or bool array of shape (L,), optional
+        The labels that may be ranked, as ``predict_topk`` is given them: members of a Mixture propose these.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def contributions(
         which have names; for NearestRows the training rows that vote, and for Mixture the members.
     """
     kind_of(model)
-    x = check_row(rows_for(unwrapped(model), x, "x"))
+    x = one_row(unwrapped(model), x, allowed)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     found = attributions(model, x, np.array([label]))
@@ -107,7 +109,7 @@ def contrast(
     """
     kind = kind_of(model)
     model = unwrapped(model)
-    x = check_row(rows_for(model, x, "x"))
+    x = one_row(model, x)
     most = model.n_labels_ - 1
     labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])
     names = names_of("feature", dataset, feature_names, model.n_features_in_)

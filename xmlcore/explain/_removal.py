@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import blocks_of
-from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, unwrapped
+from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, one_row, unwrapped
 from xmlcore.first_use import pd
 from xmlcore.models.rows import rows_for
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker
+from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker, SomeLabels
 from xmlcore.validation import (
     check_count,
     check_is,
@@ -132,7 +132,7 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
         ``most`` of them, are missing.
     """
     check_model(model)
-    x = check_row(rows_for(model, x, "x"))
+    x = one_row(model, x)
     label = check_count(label, "label", 0, model.n_labels_ - 1)
     k, most = check_count(k, "k"), check_count(most, "most")
     explainer = _explainer(model)
@@ -208,11 +208,14 @@ def _without(X, kept):
     return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
 
 
-def label_values(model: Ranker, x: Matrix, labels: ArrayLike) -> np.ndarray:
-    """Return the scores of some labels of one row, all on the scale that explanations of the model have."""
+def label_values(model: Ranker, x: Matrix, labels: ArrayLike, *, allowed: SomeLabels | None = None) -> np.ndarray:
+    """Return the scores of some labels of one row, all on the scale that explanations of the model have.
+
+    ``allowed`` is as in :func:`xmlcore.explain.contributions`.
+    """
     kind = kind_of(model)
     model = unwrapped(model)
-    x = check_row(rows_for(model, x, "x"))
+    x = one_row(model, x, allowed)
     labels = check_label_ids(labels, None, model.n_labels_)
     if kind == "score":
         return np.asarray(model.pair_features(x, labels[None, :]), np.float64)[0] @ np.asarray(model.weights_)

@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.explain._attribution import Explainer
+from xmlcore.explain._attribution import Explainer, one_row
 from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
-from xmlcore.models.rows import rows_for
 from xmlcore.noise import check_perturbation
 from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
-from xmlcore.validation import check_count, check_frame, check_row, csr_parts
+from xmlcore.validation import check_count, check_frame, csr_parts
 
 
 def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
@@ -87,7 +86,7 @@ def stability(
         ``total`` (the score in the unchanged row) and ``kind``.
     """
     explainer = Explainer(model)
-    x = check_row(rows_for(model, x, "x"))
+    x = one_row(model, x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     n_repeats, n, row = check_count(n_repeats, "n_repeats"), check_count(n, "n"), check_count(row, "row", least=0)
     check_perturbation(perturbation)

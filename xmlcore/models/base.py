@@ -23,13 +23,7 @@ from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
 from xmlcore.system import check_memory, return_free_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
-from xmlcore.validation import (
-    check_count,
-    check_fitted,
-    check_threshold,
-    check_weights,
-    csr_parts,
-)
+from xmlcore.validation import check_count, check_fitted, check_threshold, check_weights, csr_parts
 
 # Attributes that every estimator keeps of its training rows, if they exist.
 KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class", "block_widths_")

@@ -4,7 +4,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,9 +31,16 @@ PREDICTED = 1 << 20  # values of dense rows that are predicted at a time
 
 
 class CheckedRows(sp.csr_array):
-    """Rows that :func:`check_features` need not look at again; ``allowed`` is which labels they may get, or None."""
+    """Rows that ``check_features`` need not look at again; ``allowed`` is which labels they may get, or None."""
 
     allowed: np.ndarray | None = None
+
+    @classmethod
+    def among(cls, X: sp.csr_array, allowed: np.ndarray | None) -> Self:
+        """Return checked rows that may get allowed labels only, a mask; None: all."""
+        rows = cls(X)
+        rows.allowed = allowed
+        return rows
 
 
 def names_of_columns(X) -> np.ndarray | None:
@@ -61,6 +68,8 @@ def rows_for(model, X, name: str = "X") -> sp.csr_array:
 
     For a model that was fitted to blocks, one matrix has rows that are scaled already.
     """
+    if isinstance(X, CheckedRows):
+        return X
     called, widths = type(model).__name__, getattr(model, "block_widths_", None)
     if are_blocks(X):
         if widths is None:
@@ -72,10 +81,9 @@ def rows_for(model, X, name: str = "X") -> sp.csr_array:
 
 
 def new_rows(model, X) -> sp.csr_array:
-    """Return what :func:`rows_for` does, after looking at the names of columns; rows that are checked stay."""
-    if isinstance(X, CheckedRows):
-        return X
-    check_feature_names(model, X)
+    """Return what :func:`rows_for` does, after looking at the names of columns."""
+    if not isinstance(X, CheckedRows):
+        check_feature_names(model, X)
     return rows_for(model, X)
 
 
@@ -137,9 +145,7 @@ def among_allowed(method: Method) -> Method:
         for first, end in row_blocks(X.shape[0], max(1, PREDICTED // deep)):
             if progress is not None:
                 options["progress"] = part_of(progress, first / X.shape[0], end / X.shape[0])
-            rows = CheckedRows(X[first:end])
-            rows.allowed = allowed
-            part = method(self, rows, deep, *args, **options)
+            part = method(self, CheckedRows.among(X[first:end], allowed), deep, *args, **options)
             stays = (part.labels >= 0) & allowed[part.labels]
             places = np.argsort(~stays, axis=1, kind="stable")[:, :width]
             kept, scores = (np.take_along_axis(values, places, axis=1) for values in part)

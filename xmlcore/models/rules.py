@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from xmlcore import wording
 from xmlcore._kernels.decisions import part_of, take_by_gains
 from xmlcore._kernels.ranking import top_k_sparse
-from xmlcore.arrays import read_only
+from xmlcore.arrays import chosen, entries, read_only
 from xmlcore.label_names import KnownLabels
+from xmlcore.models.rows import CheckedRows
 from xmlcore.models.saving import ModelFormatError, check_parts, check_types
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import Ranking
@@ -450,9 +451,18 @@ def unlike_held_out(model: Ranker, rows: Watch) -> str | None:
     )
 
 
-def decision_of(model) -> str:
-    """Return which labels a model predicts, in words that follow "it predicts"."""
+def decision_of(model, allowed: np.ndarray | None = None) -> str:
+    """Return which labels a model predicts, in words that follow "it predicts"; see :func:`decided_scores`."""
     inner = innermost(model)
+    if allowed is None and inner.rule_ is not None:
+        allowed = inner.rule_.allowed
+    if allowed is None or allowed.all():
+        return _decision_of(inner)
+    but = ", so that this need not hold" * (inner.rule_ is not None and "promise" in inner.rule_.about)
+    return f"{_decision_of(inner)}, of {np.count_nonzero(allowed):,} allowed labels{but}"
+
+
+def _decision_of(inner) -> str:
     if inner.rule_ is None:
         if _predicts_one(inner):
             return "the best label"
@@ -465,23 +475,31 @@ def decision_of(model) -> str:
         risk = "on average" if about.get("risk") == "None" else f"with a risk of {about.get('risk')}"
         return f"sets of labels whose {about['promise']} is at least {about.get('level')}, {risk}"
     measure = about.get("measure", "a measure")
-    allowed = inner.rule_.allowed
-    among = "" if allowed is None else f", of {np.count_nonzero(allowed):,} allowed labels"
     if measure.startswith(CUT):
         least = wording.significant(-100 * inner.rule_.offsets[0, 0], 4)
-        return f"labels with a calibrated probability of at least {least} %{among}"
-    return f"the best labels for {measure}{among}"
+        return f"labels with a calibrated probability of at least {least} %"
+    return f"the best labels for {measure}"
 
 
-def row_decided(model, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds."""
-    probabilities, rule = calibrated(model, X), rule_of(model)
+def _rule_among(model, allowed) -> Rule | None:
+    """Return the rule that is kept with a model, if there is one, among labels if these are given."""
+    rule = rule_of(model)
+    return rule if rule is None or allowed is None else replace(rule, allowed=allowed)
+
+
+def row_decided(model, X: Matrix, allowed: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds.
+
+    ``allowed`` is as in :func:`decided_scores`.
+    """
+    rule = _rule_among(model, allowed)
+    probabilities = calibrated(model, X, rule=rule)
     if probabilities is None:
         inner = innermost(model)
         cuts = np.full(inner.n_labels_, np.nan if _predicts_one(inner) else inner.threshold_)
         return (model.predict_proba(X).toarray()[0] if cuts_another_number(model) else np.full_like(cuts, np.nan)), cuts
     values, cuts = np.full((2, probabilities.shape[1]), np.nan)
-    for of in (_with_further(model, X, probabilities), probabilities):
+    for of in (_with_further(model, X, probabilities, rule), probabilities):
         values[of.indices] = of.data
     cuts[probabilities.indices] = rule.cuts(probabilities)
     return values, cuts
@@ -519,7 +537,7 @@ def decided_scores(model, X: Matrix, watch: Watch | None = None, allowed: np.nda
         return inner.rule_.decided(model, X, watch, allowed)
     if _predicts_one(inner):
         return candidates(model, X, 1, allowed)[0]
-    found = sp.csr_array(model.predict_proba(X, inner.threshold_))
+    found = sp.csr_array(model.predict_proba(CheckedRows.among(X, allowed), inner.threshold_))
     return chosen(found, allowed[found.indices])
 
 
@@ -529,9 +547,8 @@ def calibrated(model, X: Matrix, watch: Watch | None = None, rule: Rule | None =
     return None if rule is None else sp.vstack(rule._in_blocks(*rows_of(model, X), watch), format="csr")
 
 
-def _with_further(model, X, few) -> sp.csr_array:
-    """Return the probabilities of the candidates of a kept rule, and of ranked labels that one with few leaves out."""
-    rule = rule_of(model)
+def _with_further(model, X, few, rule) -> sp.csr_array:
+    """Return the probabilities of the candidates of a rule, and of ranked labels that one with few leaves out."""
     if rule.n_candidates >= CANDIDATES and rule.allowed is None:
         return few
     wide = replace(rule, n_candidates=CANDIDATES, allowed=None)
@@ -540,12 +557,13 @@ def _with_further(model, X, few) -> sp.csr_array:
     return few + (every - every.multiply(known))
 
 
-def cut_scores(model, X: Matrix, watch: Watch) -> tuple[sp.csr_array, sp.csr_array]:
+def cut_scores(model, X: Matrix, watch: Watch, allowed: np.ndarray | None = None) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
-    probabilities, rule = calibrated(model, X, watch), rule_of(model)
+    rule = _rule_among(model, allowed)
+    probabilities = calibrated(model, X, watch, rule)
     if probabilities is None:
-        return decided_scores(model, X), model.predict_proba(X)
-    return chosen(probabilities, rule.take(probabilities)), _with_further(model, X, probabilities)
+        return decided_scores(model, X, allowed=allowed), model.predict_proba(X)
+    return chosen(probabilities, rule.take(probabilities)), _with_further(model, X, probabilities, rule)
 
 
 def decided_ranking(
@@ -569,17 +587,6 @@ def candidates(model, X, most: int, allowed: np.ndarray | None = None) -> tuple[
     return entries(ranking.labels, ranking.scores, model.n_labels_)
 
 
-def entries(labels: np.ndarray, values: np.ndarray, n_labels: int) -> tuple[sp.csr_array, np.ndarray]:
-    """Return a ranking as a matrix, csr_array of float64 (n, L), and the place of each entry in its row, from 0."""
-    row, place = np.nonzero(labels >= 0)
-    shape = (labels.shape[0], n_labels)
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
-    order = sp.csr_array((np.arange(row.size), labels[row, place], ptr), shape=shape)
-    order.sort_indices()
-    found = values[row, place].astype(np.float64)[order.data]
-    return sp.csr_array((found, order.indices, order.indptr), shape=shape), place[order.data]
-
-
 def among(kept: np.ndarray | None, known: KnownLabels, labels=None, exclude=None) -> np.ndarray | None:
     """Return which labels are allowed that are asked for, of those that a rule allows; None: all."""
     if labels is None and exclude is None:
@@ -588,9 +595,3 @@ def among(kept: np.ndarray | None, known: KnownLabels, labels=None, exclude=None
     if not found.any():
         raise ValueError("the decision may predict none of the labels that are asked for")
     return found
-
-
-def chosen(values: sp.csr_array, taken: np.ndarray) -> sp.csr_array:
-    """Return the entries of a matrix that are marked."""
-    ptr = np.concatenate([[0], np.cumsum(taken)])[values.indptr]
-    return sp.csr_array((values.data[taken], values.indices[taken], ptr), shape=values.shape)

@@ -76,7 +76,7 @@ class Scored:
     @functools.cached_property
     def deciding(self) -> tuple[np.ndarray, np.ndarray]:
         """By label, the probability that decides, and the cut; nan where the score decides, and where nothing cuts."""
-        return row_decided(self.model, self.x)
+        return row_decided(self.model, self.x, self.allowed)
 
     @functools.cached_property
     def decided(self) -> dict[int, float]:
@@ -88,7 +88,7 @@ class Scored:
         """Return the scores of labels; nan of one that is none of the candidates of a decision."""
         if self.scale == DECIDES:
             return self.deciding[0][labels]
-        return explain.label_values(self.model, self.x, np.asarray(labels, np.int64))
+        return explain.label_values(self.model, self.x, np.asarray(labels, np.int64), allowed=self.allowed)
 
     def text(self, label: int) -> str:
         """Return the score of a label with the name of its scale."""

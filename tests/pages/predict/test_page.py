@@ -276,6 +276,10 @@ def predicted(page):
     return [{*filter(None, of_row.split(", "))} for of_row in names]
 
 
+def files_of(page):
+    return page.at.selectbox(key="predict.file shown").options
+
+
 def named(sets):
     return [{f"topic *{j}*" for j in row.indices} for row in sets]
 
@@ -301,8 +305,13 @@ def test_a_file_is_predicted_again_by_another_decision(page, key, model):
     rule = experiment.task("decide", {"run": key}).load().rule("macro F1@3")
     assert predicted(page) == named(rule.decided(model, X).tocsr())
     assert not any(button.key == "predict.file.again" for button in page.at.button)
-    files = page.at.selectbox(key="predict.file shown")
-    assert files.options == ["1: new rows.txt, macro F1@3", "2: new rows.txt"]
+    assert files_of(page) == ["1: new rows.txt, macro F1@3", "2: new rows.txt"]
+    page.set(f"predict.allowed {key}", "-0; -1")
+    assert "Predicted by another decision than now: the best labels for macro F1@3, of 6 allowed labels" in page.text()
+    page.press("predict.file.again").until(lambda s: "1: new rows.txt, macro F1@3, -0;-1" in files_of(s))
+    assert predicted(page) == named(rule.decided(model, X, allowed=np.arange(8) > 1).tocsr())
+    lines = experiment.load("predict", written(page)["widgets"][f"{FILES}{key}"][0]["key"])
+    assert not {0, 1} & {*lines.ranking.labels.ravel(), *lines.decided.further["label"]}
 
 
 @pytest.mark.parametrize(("column", "ids"), [("number", [0, 1]), ("Doc_ID", ["n/1", "n/2"])])

@@ -60,6 +60,7 @@ OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
 SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # measures of any decision
 MOST_CUTS = 200  # lines of the table of thresholds, at equal steps of recall
 FEWEST = 10  # training rows: with fewer, none can be held out
+IDS = "Ids of the only labels that may be predicted, 3;7, or of those that may not: -3;-7."
 DECISION = Parameter(
     "decision",
     "Decision",
@@ -101,8 +102,22 @@ def among(name: str, allowed: np.ndarray | None) -> str:
     name = without_labels(name)
     if allowed is None or allowed.all() or name.startswith(PROMISE):
         return name
+    return name + AMONG + written_ids(allowed)
+
+
+def written_ids(allowed: np.ndarray) -> str:
+    """Return the ids of the labels that are allowed, bool (L,), or of the others, as in :data:`IDS`."""
     few = 2 * allowed.sum() <= allowed.size
-    return name + AMONG + ";".join(f"{'' if few else '-'}{id}" for id in np.flatnonzero(allowed == few))
+    return ";".join(f"{'' if few else '-'}{id}" for id in np.flatnonzero(allowed == few))
+
+
+def read_ids(text: str | None) -> tuple[list[int] | None, list[int] | None]:
+    """Return the ids that may be predicted and those that may not, of a text as in :data:`IDS`; None: not given."""
+    try:
+        ids = [] if text is None else [(id.startswith("-"), int(id.removeprefix("-"))) for id in text.split(";")]
+    except ValueError:
+        raise ValueError(f"labels must be ids with ; between, such as 3;7 or -3;-7, not {text!r:.60}") from None
+    return ([id for out, id in ids if not out] or None), ([id for out, id in ids if out] or None)
 
 
 @dataclass(frozen=True)
@@ -126,9 +141,7 @@ class Decisions:
         "micro F1 among 3;7" may predict the labels 3 and 7 only, and "micro F1 among -3;-7" all but these.
         """
         if AMONG in name:
-            ids = name.partition(AMONG)[2].split(";")
-            may, not_ = [int(id) for id in ids if id[0] != "-"], [int(id[1:]) for id in ids if id[0] == "-"]
-            return self.rule(without_labels(name)).within(may or None, not_ or None)
+            return self.rule(without_labels(name)).within(*read_ids(name.partition(AMONG)[2]))
         is_cut = is_decision(name) and name not in CHOICES
         line = self.line(name)
         values, arrays = self.rules[MEASURES[0] if is_cut else name]

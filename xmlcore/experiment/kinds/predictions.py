@@ -19,7 +19,7 @@ from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Task, load, register
 from xmlcore.experiment.engine.times import Work
-from xmlcore.experiment.kinds.decide import DECISION, deciding
+from xmlcore.experiment.kinds.decide import DECISION, IDS, deciding, read_ids
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.experiment.kinds.train import kept_run_and_model
 from xmlcore.first_use import pd
@@ -85,15 +85,17 @@ def certainty(ranking: Ranking, by: str = "margin") -> "np.ndarray":
     return first - scores[:, 1] if by == "margin" and scores.shape[1] > 1 else first
 
 
-def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent) -> Decided:
-    """Return which labels a model predicts for rows of which it has ranked the first k."""
+def decided_of(
+    model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent, allowed: np.ndarray | None = None
+) -> Decided:
+    """Return which labels a model predicts for rows of which it has ranked the first k, of the labels allowed."""
     ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
-    by = decision_of(model)
+    by = decision_of(model, allowed)
     probability = np.full(ranked.shape, np.nan) if cuts_another_number(model) else None
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
     for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
-        of_rows = (model, X[first:end], seen)
+        of_rows = (model, X[first:end], seen, allowed)
         found, every = (decided_scores(*of_rows), None) if probability is None else cut_scores(*of_rows)
         sets = found.astype(bool)
         places = _places(ranking.labels[first:end], sets.shape[1])
@@ -106,7 +108,7 @@ def decided_of(model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progr
         rows = np.flatnonzero((np.diff(others.indptr) > 0) & (ranking.labels[first:end, 0] >= 0))  # and not of_known()
         if rows.size:
             depth = max(np.diff(sets.indptr).max(), 0 if rule is None else rule.n_candidates)
-            deeper = model.predict_topk(X[first + rows], min(depth, sets.shape[1]))
+            deeper = model.predict_topk(X[first + rows], min(depth, sets.shape[1]), labels=allowed)
             row, label = others[rows].nonzero()
             rank = _at(_places(deeper.labels, sets.shape[1]), row, label)
             score = np.where(rank > 0, deeper.scores[row, rank - 1], np.float32(np.nan))
@@ -200,10 +202,14 @@ class _OfFile(Task):
         Parameter(
             "again", "Again", "Key of predictions whose rows are taken. Empty: none.", "text", None, optional=True
         ),
+        Parameter(
+            "labels", "Labels allowed", f"{IDS} Empty: all, or those of the decision.", "text", None, optional=True
+        ),
     )
 
     def params_in_key(self):
-        return {name: value for name, value in self.params.items() if name != "again"}
+        fields = {name: value for name, value in self.params.items() if name != "again"}
+        return {name: value for name, value in fields.items() if (name, value) != ("labels", None)}
 
     @classmethod
     def view(cls, value):
@@ -230,11 +236,12 @@ class _OfFile(Task):
         else:
             X, texts, kept, notes = self._again(model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
-        ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows)
+        allowed = model.allowed(*read_ids(self.params["labels"]))
+        ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows, labels=allowed)
         ranking = ranking if texts is None else of_known(ranking, X)
         if files is not None:
             files[GIVEN] = lambda path: _write_given(path, X, texts)
-        decided = decided_of(model.model, X, ranking, progress)
+        decided = decided_of(model.model, X, ranking, progress, allowed)
         kept |= {"notes": notes, "unlike": self.unlike(X, ranking, texts) if X.shape[0] else None}
         return {"ranking": ranking._asdict(), "decided": decided._asdict()} | kept
 

@@ -20,7 +20,7 @@ from xmlcore.models.mixture.weighing import Candidates, Judge, calibrated
 from xmlcore.models.nearest_rows import NearestRows, ScoresRows
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.models.rows import checked_rows, counted, labels_given, stacked
+from xmlcore.models.rows import check_feature_names, checked_rows, counted, labels_given, stacked
 from xmlcore.models.rules import innermost
 from xmlcore.models.saving import ModelFormatError, below, under
 from xmlcore.parallel import row_blocks
@@ -28,7 +28,7 @@ from xmlcore.parameters import AUTO, N_JOBS, SEED, About, Parameter, described
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.typing import ArrayLike, LabelNames, Labels, Matrix, RandomState
-from xmlcore.validation import INT32_MAX, check_count, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_label_ids, csr_parts
 
 MOST_LABELS = 1000  # with more, OneVsRest is not among the members that are tried unasked
 FEWEST = 10  # training rows; with fewer, none are held out, and all members have the same weight
@@ -155,6 +155,8 @@ class Mixture(ScoresRows):
         named = [model.label_names_ for model in models if hasattr(model, "label_names_")]
         if any(names != named[0] for names in named):
             raise ValueError("the models were fitted to labels of different names, or in another order")
+        for model in models:
+            check_feature_names(model, X, level=3)
         y = labels_given(y, Y)
         if named and label_names is None and given_classes(y) is None:
             label_names = named[0]
@@ -167,7 +169,8 @@ class Mixture(ScoresRows):
         seed, ready = self._entropy(), vars(self).pop("_ready", ())
         for model in ready:
             model._check_fitted()
-            if model.n_features_in_ != X.shape[1] or not np.array_equal(model.label_counts_, counted(Y)):
+            fits = (model.n_rows_seen_, model.n_features_in_) == X.shape
+            if not fits or not np.array_equal(model.label_counts_, counted(Y)):
                 raise ValueError(f"{model!r:.60} was fitted to other rows than those that are given")
         tried = self._tried(X, Y, seed)
         rows = np.random.default_rng([seed, 1]).permutation(X.shape[0])
@@ -267,9 +270,11 @@ class Mixture(ScoresRows):
             Weights times calibrated probabilities are the parts, which add up to the label's score; 0 where a member
             does not propose the label.
         """
-        found, values = self._parts(self._check_input(X))
+        X = self._check_input(X)
+        labels = check_label_ids(labels, X.shape[0], self.n_labels_)
+        found, values = self._parts(X, getattr(X, "allowed", None))
         row = np.repeat(np.arange(found.ptr.size - 1), np.diff(found.ptr))
-        at = np.flatnonzero(found.labels == np.asarray(labels)[row])
+        at = np.flatnonzero(found.labels == labels[row])
         scores, parts = np.zeros((2, found.ptr.size - 1, len(self.members_)))
         scores[row[at]], parts[row[at]] = found.scores[at], values[at]
         ptr, members = np.arange(len(scores) + 1) * parts.shape[1], np.tile(np.arange(parts.shape[1]), len(scores))
