@@ -381,8 +381,10 @@ class About:
     paper: str
     color: str | None = None  # "#rrggbb" in every figure; None: purple
     mark: str | None = None  # a symbol of Plotly; None: a star
-    scores: str = ""  # a sentence on what its scores are; "" if they are probabilities
-    scores_by_loss: dict[str, str] = field(default_factory=dict)  # the same with such a value of the parameter loss
+    # Sentences on what its scores are; none if they are probabilities. The first is of scores that are another number
+    # than that of predict_proba, the others, by the parameter loss (None: it has none), of those that are the same.
+    scores: str = ""
+    scores_by_loss: dict[str | None, str] = field(default_factory=dict)
 
     def scores_with(self, loss: str | None) -> str:
         return self.scores_by_loss.get(loss, self.scores)

@@ -141,7 +141,7 @@ def path(view) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         _figure(view, nodes)
-    shown, config, signs = label_trees.table(nodes, view.kind in explaining.PERCENT)
+    shown, config, signs = label_trees.table(nodes, explaining.SCALES[view.kind].percent)
     with right:
         tables.show(shown, "explain.path.table", config, signs=signs)
         st.caption(f"{format.count(len(shown), 'node')} on the way to the label.")
@@ -150,8 +150,8 @@ def path(view) -> None:
 def _figure(view, nodes):
     title = explaining.in_title(view.name)
     if "factor" in nodes.columns:
-        figure = figures.path_products(nodes, title=f"Path to {title}", percent=view.kind in explaining.PERCENT)
-        score, tree = explaining.NAMES[view.kind], experiment.label_tree_model(view.model)
+        figure = figures.path_products(nodes, title=f"Path to {title}", percent=explaining.SCALES[view.kind].percent)
+        score, tree = explaining.SCALES[view.kind].name, experiment.label_tree_model(view.model)
         start, loss = "This model has no tree: the one point is the label’s own classifier", "logistic"
         if tree is not None:
             start, loss = "From the root to the label’s own leaf", tree.loss_

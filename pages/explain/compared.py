@@ -136,7 +136,7 @@ def _bars(view, whose, contributions, attrs, ends, place):
     figure = figures.contribution_bars(
         contributions,
         explaining.BARS,
-        unit=explaining.UNITS[attrs["kind"]],
+        unit=explaining.SCALES[attrs["kind"]].unit,
         title=figures.short(whose, 34),
         ends=ends,
         start=explaining.start(attrs),

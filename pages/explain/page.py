@@ -26,7 +26,7 @@ def draw(ready) -> None:
         shown = view.choose_row(ready)
     with of_label:
         shown.label = view.choose_label(shown)
-    about = explaining.SCALE[shown.scored.scale] + explaining.divided(shown.kind)
+    about = explaining.SCALES[shown.scored.scale].about + explaining.divided(shown.kind)
     sentence.markdown(answer.sentence(shown), help=about)
     with picture:
         answer.why(shown)

@@ -47,7 +47,7 @@ class Explained:
 
     @property
     def unit(self) -> str:
-        return explaining.UNITS[self.kind]
+        return explaining.SCALES[self.kind].unit
 
     @functools.cached_property
     def ranked(self) -> np.ndarray:

@@ -84,7 +84,7 @@ def _results(view, explained):
 
 def _deletion(view, deletion, over: str) -> None:
     is_score = view.kind == "score"
-    noun = "probability" if view.kind in explaining.PERCENT else "score"
+    noun = "probability" if explaining.SCALES[view.kind].percent else "score"
     axis = "Label’s share of the candidates" if is_score else f"{noun.capitalize()} of the label"
     named = "of largest value" if is_score else "that are named"  # methods that the model has
     figure = figures.deletion_curves(deletion, title=f"Do the features {named} matter?", score=axis)

@@ -43,7 +43,7 @@ class Predictor:
 
     @property
     def kind(self) -> str:
-        """The kind of its scores: see :data:`pages.shared.rows.explaining.SCALE`."""
+        """The kind of its scores: see :data:`pages.shared.rows.explaining.SCALES`."""
         return explain.kind_of(self.model)
 
     def decision(self, allowed=None) -> str:

@@ -144,7 +144,7 @@ def test_contributions_of_parts_add_up_to_the_score(data, fitted, which):
     model = fitted if which == "mixture" else NearestRows(10).fit(data.X_train, data.Y_train)
     ranking, x = model.predict_topk(data.X_test[:1], 2), data.X_test[[0]]
     frame = explain.contributions(model, x, int(ranking.labels[0, 0]))
-    assert frame.attrs["kind"] == "part" and not explain.explains_features(model)
+    assert frame.attrs["kind"] == ("part" if which == "mixture" else "votes") and not explain.explains_features(model)
     assert frame["contribution"].sum() == pytest.approx(ranking.scores[0, 0], abs=1e-6)
     assert set(frame["name"]) <= set((fitted if which == "mixture" else model).part_names_)
     both = explain.contrast(model, x, *map(int, ranking.labels[0]))

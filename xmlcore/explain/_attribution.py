@@ -10,8 +10,8 @@ a model with                is explained as                                    t
 ``linear_margins``          a linear classifier per label (``OneVsRest``)      "margin"
 ``forest_`` and ``apply``   decision trees over rows (:class:`xmlcore.LdSM`)   "share"
 ``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
-``score_parts``             a sum: of votes (``NearestRows``), of members      "part"
-                            (``Mixture``)
+``score_parts``             a sum of the members' probabilities (``Mixture``)  "part"
+and ``neighbors``           a sum of votes (``NearestRows``)                   "votes"
 ==========================  =================================================  =========================
 
 With the squared hinge as ``loss_``, the first two are "log_score" and "margin_score": no log or logit of a probability.
@@ -34,8 +34,8 @@ from xmlcore.typing import ArrayLike, Matrix, Ranker
 from xmlcore.validation import check_fitted, check_label_ids, check_row, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
-KINDS = ("log_proba", "margin", "share", "score", "part", *HINGED.values())
-NOT_OF_FEATURES = ("score", "part")  # kinds of models that are explained by other things than the features of X
+KINDS = ("log_proba", "margin", "share", "score", "part", "votes", *HINGED.values())
+NOT_OF_FEATURES = ("score", "part", "votes")  # explained by other things than the features of X
 
 
 class Attributions(NamedTuple):
@@ -64,7 +64,7 @@ def _kind(model):
     if hasattr(model, "forest_") and hasattr(model, "apply"):
         return "share"
     if hasattr(model, "score_parts"):
-        return "part"
+        return "votes" if hasattr(model, "neighbors") else "part"
     return "score" if hasattr(model, "pair_features") else None
 
 
@@ -158,8 +158,8 @@ class Explainer:
         if hasattr(model, "linear_nodes"):
             trees = [model.linear_nodes(t) for t in range(len(model.trees_))]
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
-        named = {"score": "feature_names_", "part": "part_names_"}.get(self.kind)
-        self.names = list(getattr(model, named)) if named else None
+        named = "feature_names_" if self.kind == "score" else "part_names_"
+        self.names = list(getattr(model, named)) if self.kind in NOT_OF_FEATURES else None
 
     def rows(self, X, labels) -> Attributions:
         """Return the attributions of rows, see :func:`attributions`."""
@@ -231,6 +231,8 @@ class Explainer:
         values, parts = self.model.score_parts(X, labels)
         total = np.asarray(parts.sum(axis=1), np.float64).ravel()
         return Attributions(values, parts, np.zeros(X.shape[0]), total, self.kind, self.names)
+
+    _votes = _part
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):

@@ -60,9 +60,9 @@ def contributions(
         A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
         ``name`` (if names are known), ``value`` (as in x) and ``contribution``. ``attrs`` has ``baseline`` (the score
         without features), ``total`` (the score: the baseline plus the sum of contributions) and ``kind``: "log_proba",
-        "margin", "share", "score" or "part"; with the squared hinge, whose scores are no probabilities, "log_score" or
-        "margin_score". For DoubleSampling the features are those of the pair of row and class,
-        which have names; for NearestRows the training rows that vote, and for Mixture the members.
+        "margin", "share", "score", "part" or "votes"; with the squared hinge, whose scores are no probabilities,
+        "log_score" or "margin_score". For DoubleSampling the features are those of the pair of row and class, which
+        have names; for NearestRows the training rows that vote, and for Mixture the members.
     """
     kind_of(model)
     x = one_row(unwrapped(model), x, allowed)

@@ -283,4 +283,4 @@ def probability(kind: str, score: float) -> float | None:
         return math.exp(score)
     if kind in ("margin", "margin_score"):
         return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
-    return score if kind in ("share", "part") else None
+    return score if kind in ("share", "part", "votes") else None

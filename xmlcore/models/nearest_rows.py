@@ -43,7 +43,9 @@ ABOUT = About(
     paper="Cover and Hart, IEEE Transactions on Information Theory 1967",
     color="#CC79A7",
     mark="x",
-    scores="The share of the votes of the nearest training rows that a label gets. It is no calibrated probability.",
+    scores_by_loss={
+        None: "The share of the votes of the nearest training rows that a label gets. It is no calibrated probability."
+    },
 )
 
 PARAMETERS = (

@@ -4,6 +4,7 @@ import functools
 import html
 import math
 import textwrap
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,36 +24,46 @@ ROWS = 500  # test rows on which LdSM's shares are checked
 TITLE_LETTERS, LINE_LETTERS = 22, 38  # longest name in the line of a title that says more, and in one of its own
 OPTION_LETTERS = 20  # longest name in a list of labels to choose from
 DECIDES = "decides"  # kind of a probability that is no score of the model, but decides what it predicts
-# Title of an axis of contributions: what they add up to, by the kind of score.
-UNITS = {"log_proba": "log P", "log_score": "log score", "margin": "the margin", "margin_score": "the margin",
-         "share": "P, percentage points", "part": "P, percentage points", "score": "f"}  # fmt: skip
-SUMS = ("share", "part")  # those to which contributions add up themselves
-PERCENT = ("log_proba", "margin", *SUMS, DECIDES)  # kinds of score that are probabilities, in percent
-# The scale of all scores on the page, by the kind of score: how it is called, and a sentence on what it is.
-NAMES = {"log_proba": "P", "log_score": "score", "margin": "P", "margin_score": "score", "share": "P", "part": "P",
-         "score": "f",         DECIDES: "decision P"}  # fmt: skip
-COLUMN = {kind: (name if name == "f" else name[0].upper() + name[1:]) + ", %" * (kind in PERCENT)
-          for kind, name in NAMES.items()}  # fmt: skip
-HINGE = experiment.MODELS["PLT"].cls.ABOUT.scores_by_loss["squared_hinge"]
-SCALE = {
-    "log_proba": "Scores on this page are probabilities P, in percent: the product along the label’s path in the tree, "
-    "mean over trees. Contributions add up to log P, its natural logarithm.",
-    "margin": "Scores on this page are probabilities P, in percent, which the sigmoid makes of the margin of the "
-    "label’s classifier. Contributions add up to the margin.",
-    "share": "Scores on this page are probabilities P, in percent: the share of training rows that have the label, in "
-    "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
-    "counts less for each, so a label of higher rank can have a lower P.",
-    "part": "Scores on this page are in percent. Contributions are those of the model’s parts, which are training rows "
-    "that vote or members of a mixture, and add up to the score.",
-    "log_score": f"{HINGE} Here it is the product, along the label’s path in the tree, of factors cut off at 1, mean "
-    "over trees. Contributions add up to its natural logarithm.",
-    "margin_score": f"{HINGE} Here it is the sigmoid of the margin of the label’s classifier. Contributions add up to "
-    "the margin.",
-    DECIDES: "The probabilities, in percent, by which the model decides which labels it predicts. They are made of its "
-    "own scores, which are what is explained, and by which files are listed.",
-    "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
-    "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
-}
+SUMS = ("share", "part")  # of kinds of scores: contributions, in percentage points, add up to the score itself
+HINGE, VOTES = (experiment.MODELS[name].cls.ABOUT.scores_by_loss for name in ("PLT", "NearestRows"))
+
+
+class Scale(NamedTuple):
+    """A kind of score, as all pages call and write it."""
+
+    name: str
+    unit: str  # what contributions add up to, as the title of their axis
+    about: str  # a sentence on what it is
+    percent: bool = False  # whether it is a probability, in percent
+
+    @property
+    def column(self) -> str:
+        """Title of a column of such scores."""
+        return (self.name if self.name == "f" else self.name[0].upper() + self.name[1:]) + ", %" * self.percent
+
+
+SCALES = {
+    "log_proba": Scale("P", "log P", "Scores on this page are probabilities P, in percent: the product along the "
+    "label’s path in the tree, mean over trees. Contributions add up to log P, its natural logarithm.", True),
+    "margin": Scale("P", "the margin", "Scores on this page are probabilities P, in percent, which the sigmoid makes "
+    "of the margin of the label’s classifier. Contributions add up to the margin.", True),
+    "share": Scale("P", "P, percentage points", "Scores on this page are probabilities P, in percent: the share of "
+    "training rows that have the label, in the leaves that the row reaches. The ranks are by LdSM’s own score, in "
+    "which a training row with many labels counts less for each, so a label of higher rank can have a lower P.", True),
+    "part": Scale("P", "P, percentage points", "Scores on this page are probabilities P, in percent: the weighted "
+    "mean of the members’ ones. Contributions are those of the members, and add up to it.", True),
+    "votes": Scale("score", "the score", f"{VOTES[None]} Contributions are those of the training rows that vote, and "
+    "add up to the score."),
+    "log_score": Scale("score", "log score", f"{HINGE['squared_hinge']} Here it is the product, along the label’s path "
+    "in the tree, of factors cut off at 1, mean over trees. Contributions add up to its natural logarithm."),
+    "margin_score": Scale("score", "the margin", f"{HINGE['squared_hinge']} Here it is the sigmoid of the margin of "
+    "the label’s classifier. Contributions add up to the margin."),
+    DECIDES: Scale("decision P", "", "The probabilities, in percent, by which the model decides which labels it "
+    "predicts. They are made of its own scores, which are what is explained, and by which files are listed.", True),
+    "score": Scale("f", "f", "Scores on this page are values of f, the function that ranks the candidates of a row. "
+    "Only differences matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates "
+    "divide the row."),
+}  # fmt: skip
 PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
 
 
@@ -123,31 +134,32 @@ def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
 
 def score(kind: str, value: float) -> str:
     """Return a label’s score on the scale of the page with the name of the scale: ``P = 12.3 %``, ``f = +1.23``."""
-    return f"{NAMES[kind]}\u00a0=\u00a0{_written(kind, value)}"
+    return f"{SCALES[kind].name}\u00a0=\u00a0{_written(kind, value)}"
 
 
 def _written(kind, value) -> str:
-    return format.signed(value) if kind == "score" else format.score(value, kind in PERCENT)
+    return format.signed(value) if kind == "score" else format.score(value, SCALES[kind].percent)
 
 
 def total(kind: str, value: float) -> str:
     """Return the sum of contributions, written as :func:`score` writes a label’s score."""
-    return f"{NAMES[kind]}\u00a0=\u00a0{_of_sum(kind, value)}"
+    return f"{SCALES[kind].name}\u00a0=\u00a0{_of_sum(kind, value)}"
 
 
 def column(kind: str, values) -> np.ndarray:
-    """Return scores as a column called :data:`COLUMN` shows them."""
-    return np.asarray(values, np.float64) * (100.0 if kind in PERCENT else 1.0)
+    """Return scores as a column of a :class:`Scale` shows them."""
+    return np.asarray(values, np.float64) * (100.0 if SCALES[kind].percent else 1.0)
 
 
 def column_config(kind: str, values, title: str | None = None, width: int = 62):
     """Return the settings of a column of scores, given all that stand in it or beside it; see :func:`signs`."""
     form = None if kind == "score" else _form(kind, values)
-    return st.column_config.NumberColumn(title or COLUMN[kind], format=form, width=width, help=SCALE[kind])
+    scale = SCALES[kind]
+    return st.column_config.NumberColumn(title or scale.column, format=form, width=width, help=scale.about)
 
 
 def _form(kind, values) -> str:
-    return (tables.percent_format if kind in PERCENT else tables.score_format)(values)
+    return (tables.percent_format if SCALES[kind].percent else tables.score_format)(values)
 
 
 def signs(kind: str, *columns: str) -> dict:
@@ -162,7 +174,7 @@ def show_labels(frame: pd.DataFrame, kind: str, key: str, explained: int | None)
     if "cut" in told and told["cut"].nunique(dropna=False) == 1:
         threshold = told.pop("cut").iloc[0]
         about += "" if np.isnan(threshold) else f" It does from {form % threshold}."
-    bar = tables.bar(COLUMN[kind], 96, SCALE[kind], form, 100 if kind in PERCENT else 1)
+    bar = tables.bar(SCALES[kind].column, 96, SCALES[kind].about, form, 100 if SCALES[kind].percent else 1)
     names = [f"→ {name}" if label == explained else name for name, label in zip(frame["name"], frame["label"])]
     columns = {  # a phone shows all to the score, whatever it shows after it
         "rank": tables.number("Rank", 50, "%d"),
@@ -207,7 +219,7 @@ def far_off(key: str, kind: str) -> float:
 
 def say_far_off(key: str, kind: str) -> None:
     """Say how far the probabilities of a run are off, where that is much."""
-    if kind in PERCENT and (error := far_off(key, kind)):
+    if SCALES[kind].percent and (error := far_off(key, kind)):
         more = "" if kind == "share" else ": *Calibration* on the Train page"
         st.caption(f"On test rows, P is {100 * error:.0f}\u00a0points off on average{more}.")
 
@@ -235,7 +247,7 @@ def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
 def show_contributions(frame, attrs: dict, name: str, file: str) -> None:
     """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
-    figure = figures.contribution_bars(frame, BARS, unit=UNITS[attrs["kind"]], title=title, start=start(attrs))
+    figure = figures.contribution_bars(frame, BARS, unit=SCALES[attrs["kind"]].unit, title=title, start=start(attrs))
     others = " The last bars are the sums of all others; two features of each sign always have bars." * bool(
         figure.layout.meta["others"]
     )
@@ -272,7 +284,7 @@ def adds_up(attrs: dict) -> str:
         return f"The bars add up to {total(kind, attrs['total'])} of the row and this label."
     before = total(kind, max(baseline, 0.0) if kind == "share" else baseline)
     after = total(kind, attrs["total"])
-    return f"In {UNITS[kind]}, the bars add up from {before} of a row without features to {after}.{divided(kind)}"
+    return f"In {SCALES[kind].unit}, the bars add up from {before} of a row without features to {after}.{divided(kind)}"
 
 
 def divided(kind: str) -> str:
@@ -294,13 +306,13 @@ def totals(before: dict, after: dict) -> str:
     """Return a sentence on what noise does to the score as a whole."""
     kind = before["kind"]
     before_text, other = (_of_sum(kind, attrs["total"]) for attrs in (before, after))
-    return f"{'f' if kind == 'score' else f'The label’s {NAMES[kind]}'} goes from {before_text} to {other}."
+    return f"{'f' if kind == 'score' else f'The label’s {SCALES[kind].name}'} goes from {before_text} to {other}."
 
 
 def range_of_totals(attrs: dict, scores) -> str:
     """Return a clause on the values between which a score lies over noisy copies, and what it is without noise."""
     kind, low, high = attrs["kind"], float(scores.min()), float(scores.max())
-    noun = "f" if kind == "score" else f"the label’s {NAMES[kind]}"
+    noun = "f" if kind == "score" else f"the label’s {SCALES[kind].name}"
     low, high, without = (_of_sum(kind, score) for score in (low, high, attrs["total"]))
     return f"{noun} lies between {low} and {high}; without noise it is {without}"
 
@@ -327,9 +339,9 @@ def show_text(text: str, vectorizer, frame, name: str, kind: str) -> None:
     except ValueError as error:  # the data set has a pattern of words that takes too long
         st.error(f"The words of the text cannot be found: {format.plain(str(error))}")
         return
-    st.html(row_text.page(text, spans, given, name, UNITS[kind]))
+    st.html(row_text.page(text, spans, given, name, SCALES[kind].unit))
     words = row_text.words(text, spans, given)
     with st.expander(f"The {format.count(len(words), 'known word')} as a table"):
         columns = {"word": tables.text("Word"), "times": tables.number("Times")}
-        columns |= {"contribution": tables.number("Contribution", help=f"To {UNITS[kind]}")}
+        columns |= {"contribution": tables.number("Contribution", help=f"To {SCALES[kind].unit}")}
         tables.show(words, "words Text", columns, signs={"contribution": format.signed})

@@ -220,7 +220,7 @@ def show_moved(names, model, before, after, k: int, key: str) -> str | None:
     labels = labels.assign(before=scored[0].of(ids), after=scored[1].of(ids))
     shown = [names.label_name(int(j)) for j in labels["label"]]
     st.markdown(moved(labels, shown, kind))
-    score, comma, unit = explaining.COLUMN[kind].partition(",")
+    score, comma, unit = explaining.SCALES[kind].column.partition(",")
     frame = pd.DataFrame(
         {
             "rank_after": labels["rank_after"],

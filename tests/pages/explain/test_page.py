@@ -40,7 +40,7 @@ def test_bars_and_the_path_add_up_to_the_score(page, model):
     (shown,) = (
         one for one in page.at.markdown if f"ranks **topic *{label}*** 1st for test row 0" in said_plainly(one.value)
     )
-    assert explaining.SCALE[found.attrs["kind"]] in shown.help
+    assert explaining.SCALES[found.attrs["kind"]].about in shown.help
     drawn = bars(figure(page, f"Contributions to topic *{label}*"))
     assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
     sizes = np.abs(bars(figure(page, "Values of test row")))
@@ -94,7 +94,13 @@ HINGE = {"loss": "squared_hinge"}
 
 @pytest.mark.parametrize(
     ("model", "params", "name"),
-    [("PLT", HINGE, "score"), ("LdSM", {}, "P"), ("OneVsRest", {}, "P"), ("DoubleSampling", {}, "decision P")],
+    [
+        ("PLT", HINGE, "score"),
+        ("LdSM", {}, "P"),
+        ("OneVsRest", {}, "P"),
+        ("DoubleSampling", {}, "decision P"),
+        ("NearestRows", {}, "score"),
+    ],
 )
 @pytest.mark.sections("Whole model", "Noise")
 def test_every_model_is_explained_on_one_scale(ready, model, params, name):

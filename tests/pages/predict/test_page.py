@@ -15,7 +15,7 @@ from pages.shared.workspaces.tab_view import FILES
 from tests.pages.conftest import Session
 from tests.pages.making import fields_of, figure, numbers, put_file, said_plainly, train, word_data, written
 from tests.pages.small import xmlc
-from xmlcore import PLT, ExtendedPLT, LdSM, datasets, experiment, explain
+from xmlcore import PLT, ExtendedPLT, LdSM, NearestRows, datasets, experiment, explain
 from xmlcore.cli import main
 from xmlcore.datasets.texts import TextVectorizer
 from xmlcore.decisions.held_out import held_out
@@ -349,6 +349,7 @@ def test_a_file_of_another_language_is_unlike_the_test_rows(texts, lines, unlike
     (PLT(), "squared_hinge", ("score", "a score of at least 0.0543")),
     (ExtendedPLT(), "logistic", ("P", "P of at least 5.43 %")),
     (LdSM(), None, ("score", "P of at least 5.43 %")),
+    (NearestRows(), None, ("score", "a score of at least 0.0543")),
 ])  # fmt: skip
 def test_scores_are_called_p_where_they_are_probabilities(model, loss, said):
     model.loss_, model.threshold_, model.n_labels_ = loss, 0.0543, 2
