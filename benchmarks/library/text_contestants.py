@@ -14,20 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-K, HELD_OUT, MOST_TRIED, AT_ONCE = (
-    5,
-    5,
-    2000,
-    1000,
-)  # labels, one part of so many, rows on which are chosen, and at once
+K, AT_ONCE = 5, 1000  # labels a text, and texts that are ranked for at once
+MOST_TRIED = 2000  # scikit-learn: training texts of a trial, and those by which it is judged
 URI = "http://example.org/{}"
 PUNKT = ("collocations.tab", "sent_starters.txt", "abbrev_types.txt", "ortho_context.tab")
 
 
-def best(scores):
-    """Return the labels of the largest scores of each row."""
+def best(scores, above=-np.inf):
+    """Return the labels of the largest scores of each row, -1 where no further one has more than ``above``."""
     found = np.argpartition(-scores, min(K, scores.shape[1]) - 1, axis=1)[:, :K]
-    return np.take_along_axis(found, np.argsort(-np.take_along_axis(scores, found, 1), axis=1, kind="stable"), 1)
+    found = np.take_along_axis(found, np.argsort(-np.take_along_axis(scores, found, 1), axis=1, kind="stable"), 1)
+    return np.where(np.take_along_axis(scores, found, 1) > above, found, -1)
 
 
 def precision(ranked, Y):
@@ -42,14 +39,14 @@ def matrix(labels, n_labels):
 
     ends = np.cumsum([0, *map(len, labels)])
     ids = np.fromiter(itertools.chain.from_iterable(labels), np.int32, ends[-1])
-    return sp.csr_matrix((np.ones(ends[-1], np.int8), ids, ends), shape=(len(labels), n_labels))
+    return sp.csr_matrix((np.ones(ends[-1]), ids, ends), shape=(len(labels), n_labels))
 
 
-def with_xmlcore(train, labels, test, n_labels, _):
-    """Rank by TextClassifier(), which chooses the features on training texts."""
-    from xmlcore import TextClassifier
+def with_xmlcore(model, train, labels, test, n_labels, _):
+    """Rank by a TextClassifier of a model, which chooses the features on training texts."""
+    import xmlcore
 
-    model = TextClassifier().fit(train, matrix(labels, n_labels))
+    model = xmlcore.TextClassifier(getattr(xmlcore, model)()).fit(train, matrix(labels, n_labels))
     return model.predict_topk(test, K).labels, str(model.vectorizer_.settings_)
 
 
@@ -73,8 +70,7 @@ def with_scikit_learn(train, labels, test, n_labels, _):
         score = fitted.decision_function if hasattr(fitted, "decision_function") else fitted.predict_proba
         return np.concatenate([has[best(score(Z[at : at + AT_ONCE]))] for at in range(0, Z.shape[0], AT_ONCE)])
 
-    order = np.random.default_rng(0).permutation(len(train))[:MOST_TRIED]
-    held, kept = np.split(order, [len(order) // HELD_OUT])
+    kept, held = np.array_split(np.random.default_rng(0).permutation(len(train))[: 2 * MOST_TRIED], 2)
     Y, tried = matrix(labels, n_labels), {}
     for kind, model in itertools.product(features, models):
         found = ranked(kind, model, [train[i] for i in kept], Y[kept], [train[i] for i in held])
@@ -98,10 +94,12 @@ def with_libmultilabel(train, labels, test, n_labels, _):
         "clf__options": [f"-s 2 -c {C} -m 1" for C in (0.5, 1, 2)],
     }
     search = linear.GridSearchCV(Pipeline(steps), grid, cv=3, n_jobs=1, verbose=0)
-    search.fit(train, matrix(labels, n_labels))
+    has, ids = np.unique(np.concatenate(labels), return_inverse=True)
+    inner = np.split(ids, np.cumsum([len(row) for row in labels])[:-1])
+    search.fit(train, matrix(inner, len(has)))
     model = search.best_estimator_
     found = [best(np.asarray(model.predict(test[at : at + AT_ONCE]))) for at in range(0, len(test), AT_ONCE)]
-    return np.concatenate(found), str(search.best_params_)
+    return has[np.concatenate(found)], str(search.best_params_)
 
 
 def with_annif(backend, train, labels, test, n_labels, folder):
@@ -117,7 +115,7 @@ def with_annif(backend, train, labels, test, n_labels, folder):
     uris = [" ".join(f"<{URI.format(i)}>" for i in row) for row in labels]
     Path("train.tsv").write_text("".join(f"{' '.join(text.split())}\t{row}\n" for text, row in zip(train, uris)))
     about = {"backend": backend, "name": "p", "language": "en", "vocab": f"subjects-{backend}", "limit": K, "min_df": 2}
-    about["analyzer"] = "snowball(english)" if backend == "mllm" else "simple"
+    about["analyzer"] = "snowball(english)"
     Path("projects.cfg").write_text("\n".join(["[p]", *(f"{name}={value}" for name, value in about.items()), ""]))
     for arguments in (["load-vocab", "-L", "en", about["vocab"], "subjects.tsv"], ["train", "p", "train.tsv"]):
         subprocess.run([Path(sys.executable).parent / "annif", *arguments], check=True, stdout=subprocess.DEVNULL)
@@ -128,11 +126,12 @@ def with_annif(backend, train, labels, test, n_labels, folder):
     with annif.create_flask_app().app_context():
         project = annif.registry.get_project("p")
         parts = [[Document(text=text) for text in test[at : at + AT_ONCE]] for at in range(0, len(test), AT_ONCE)]
-        return np.concatenate([best(project.suggest(part).array.toarray()) for part in parts]), ""
+        return np.concatenate([best(project.suggest(part).array.toarray(), 0) for part in parts]), ""
 
 
 CONTESTANTS = {
-    "xmlcore": with_xmlcore,
+    "xmlcore": partial(with_xmlcore, "PLT"),
+    "mixture": partial(with_xmlcore, "Mixture"),
     "scikit-learn": with_scikit_learn,
     "LibMultiLabel": with_libmultilabel,
     "omikuji": partial(with_annif, "omikuji"),

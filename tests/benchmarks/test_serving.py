@@ -1,4 +1,4 @@
-"""The load generator, the table of `xmlcore serve`, and the comparison with Annif."""
+"""The load generator, and the table of `xmlcore serve`."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
