@@ -14,6 +14,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 import xmlcore
 from benchmarks.compare import say
@@ -24,20 +25,40 @@ from xmlcore import metrics
 
 RESULTS = Path(tempfile.gettempdir()) / "xmlcore-mixture.json"
 MODELS = ("PLT", "NearestRows", "LdSM", "DoubleSampling", "OneVsRest", "Mixture")
+RIVAL = "napkinXC, three trees"
 TIMES = ("train_s", "test_s")
 ABOUT = """# Models together
 
 `Mixture()` and its members, as they come, on the test rows, in percent: the mean over seeds, ± half of its 95 %
 interval over seeds where there are several. The last lines have the mixture minus the member that is best in each
-measure, found on the test rows, and the processor time, in seconds, of training and of predicting all test rows.
+measure, found on the test rows, and the processor time, in seconds, of training and of predicting all test rows; below
+it stands another library, one seed, which writes and reads its model in these times.
 
 """
 
 
+class NapkinXC:
+    """Three trees of napkinXC, its defaults otherwise."""
+
+    def __init__(self, random_state):
+        from napkinxc.models import PLT
+
+        self.folder = tempfile.TemporaryDirectory()
+        self.model = PLT(self.folder.name, ensemble=3, seed=random_state, threads=1, verbose=False)
+
+    def fit(self, X, Y):
+        self.known = np.unique(Y.indices)  # it does not survive labels without rows
+        self.model.fit(sp.csr_matrix(X), sp.csr_matrix(Y[:, self.known], dtype=np.float32))
+        return self
+
+    def predict_topk(self, X, k):
+        return [self.known[row].tolist() for row in self.model.predict(sp.csr_matrix(X), top_k=k)]
+
+
 def measure(data, name, seed):
     """Return the measures of a model, its times, and for a mixture its weights."""
-    cls = getattr(xmlcore, name)
-    params = {"random_state": seed} if "random_state" in cls().get_params() else {}
+    cls = NapkinXC if name == RIVAL else getattr(xmlcore, name)
+    params = {"random_state": seed} if name == RIVAL or "random_state" in cls().get_params() else {}
     params |= {"negative": "zero"} if name == "DoubleSampling" else {}
     times = [time.process_time()]
     model = cls(**params).fit(data.X_train, data.Y_train)
@@ -74,25 +95,25 @@ def text_of(values):
     return f"{values.mean():.2f}" + ("" if half is None else f" ± {half:.2f}")
 
 
+def line_of(runs, model):
+    """Return a model's line of the table."""
+    kept = next(run for run in runs if run["model"] == model).get("weights")
+    share = ", ".join(f"{m} {w:.2f}" for m, w in zip(kept["member"], kept["weight"]) if w) if kept else ""
+    return [model, *map(text_of, of_model(runs, model).T), *map(tables.number, seconds_of(runs, model)), share]
+
+
 def data_markdown(name, found):
     """Return the table of one data set."""
-    runs, lines = found["runs"], []
+    runs = found["runs"]
     members = [one for one in MODELS if of_model(runs, one).size]
-    for model in members:
-        of = [run for run in runs if run["model"] == model]
-        share = ""
-        if model == "Mixture":
-            kept = of[0]["weights"]
-            share = ", ".join(f"{m} {w:.2f}" for m, w in zip(kept["member"], kept["weight"]) if w)
-        lines.append(
-            [model, *map(text_of, of_model(runs, model).T), *map(tables.number, seconds_of(runs, model)), share]
-        )
+    lines = [line_of(runs, model) for model in members]
     if members[-1] == "Mixture" and len(members) > 1:
         best = np.max([of_model(runs, one).mean(axis=0) for one in members[:-1]], axis=0)
         gains = of_model(runs, "Mixture").mean(axis=0) - best
         shares = seconds_of(runs, "Mixture") / sum(seconds_of(runs, one) for one in members[:-1])
         ratios = [f"{share:.2f} times all members'" for share in shares]
         lines.append(["**mixture − best**", *(f"**{gain:+.2f}**" for gain in gains), *ratios, ""])
+    lines += [line_of(runs, RIVAL)] if of_model(runs, RIVAL).size else []
     seeds = len({run["seed"] for run in runs})
     return f"## {name}\n\n{seeds} seed(s). {tables.measured_text(found)}\n\n" + tables.table(
         ["", *MEASURES, "training, s", "test, s", "weights"], lines
@@ -119,7 +140,7 @@ def main():
         data, head = read_data(options.folder, name), machine.header("mixture", 2)
         found = known[name] = head | known.get(name, {})
         for seed in range(options.seeds):
-            for model in MODELS:
+            for model in (*MODELS, RIVAL)[: len(MODELS) + (seed == 0)]:
                 done = {(run["model"], run["seed"]) for run in found["runs"]}
                 if (model, seed) in done or (model == "OneVsRest" and data.n_labels > 1000):
                     continue
