@@ -15,6 +15,7 @@ BYTES_OF_WEIGHT = {"tree": 6, "labels": 16}  # if none is dropped
 LANES = 16  # labels that take as much memory as fewer
 CLASSIFIERS = 1.2  # bytes at the peak for each byte of the model: those of its parts, of which it is joined
 COPIES = 3.0  # of the data: in columns, by node, and of the labels that are clustered
+BESIDE = 8 << 20  # bytes that small trainings take
 
 
 class TrainingMemory(NamedTuple):
@@ -32,7 +33,7 @@ def training_memory(
     most = BYTES_OF_WEIGHT[kind] * n_features * max(LANES, n_labels)
     model = n_trees * min(BYTES_OF_PAIR * n_values * n_assigned / max(1, n_rows), most)
     data = BYTES_OF_VALUE * n_values + BYTES_OF_LABEL * (n_assigned + 2 * n_rows)
-    return TrainingMemory(round(data), round(model), round(COPIES * data + CLASSIFIERS * model))
+    return TrainingMemory(round(data), round(model), round(COPIES * data + CLASSIFIERS * model) + BESIDE)
 
 
 def with_room(X, expected: TrainingMemory):
