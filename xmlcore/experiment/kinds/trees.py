@@ -13,6 +13,7 @@ from xmlcore.experiment.catalog import MODEL, MODELS, SETTINGS
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, grown, watched
 from xmlcore.experiment.engine.task import Task, register, task
 from xmlcore.experiment.engine.times import Work
+from xmlcore.jobs.memory import total
 from xmlcore.models import load_model
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.ensembles import ensemble_of_trees, n_trees_trained_apart, train_tree
@@ -24,6 +25,7 @@ from xmlcore.robustness import augmented_bytes
 from xmlcore.typing import Dataset
 
 COPIED = 64  # bytes of memory of a training per value of the rows, which it copies and numbers anew
+MOST = 0.9  # share of the machine's memory that a training takes; with more, it puts rows into files
 LEFT_OUT = ("random_state", "noise_sigma")  # settings that hardly change the time
 
 
@@ -68,7 +70,8 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
         counts = values, share * sizes["train_labels"], round(share * sizes["n_train"])
         asked = trees_asked_for({"tree": "", "n_estimators": 1} | params)
         expected = training_memory(*counts, sizes["n_features"], sizes["n_labels"], of_weights, asked)
-        n_bytes = expected.peak + COPIED * sizes["test_values"]
+        too_much = (most := total()) is not None and expected.peak > MOST * most
+        n_bytes = (expected.least if too_much else expected.peak) + COPIED * sizes["test_values"]
     if params.get("noise_sigma", 0) > 0:
         ratio, support = params["noise_ratio"], params["noise_support"]
         n_bytes += augmented_bytes(n_rows or sizes["n_train"], sizes["n_features"], round(values), ratio, support)
