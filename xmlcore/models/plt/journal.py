@@ -73,12 +73,11 @@ class Journal:
         return *arrays, int(head[2]), float(head[3].view(np.float64))
 
     def close(self) -> None:
-        """Close the file, which stays; what was read is readable further on."""
+        """Close the file, and remove it if all was read; that is readable further on."""
         self._file.close()
-
-    def remove(self) -> None:
-        with suppress(OSError):
-            self._path.unlink()
+        if self._whole is not None:
+            with suppress(OSError):
+                self._path.unlink()
 
 
 def _for_one(path):

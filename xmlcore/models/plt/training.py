@@ -89,11 +89,17 @@ def trained(x, rows: RowsOfTree, own, under, first: int, size: int, settings, nu
 def train_tree(
     rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
 ) -> tuple[TreeArrays, np.ndarray]:
-    X = rows.X
+    groups, results, depth = *_trained_groups(rows, tree, settings, n_jobs, progress), tree.depth
+    stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
+    return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
+
+
+def _trained_groups(rows, tree, settings, n_jobs, progress) -> tuple[list[Group], list[GroupResult]]:
+    """Train all classifiers of a tree; of rows in files, results are files, too, and those that are there stay."""
     x, under = rows.for_kernels(tree.leaf_of_label, tree.parent)
-    groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
+    groups = _groups(tree, root_has_factor=under.ptr[1] < rows.X.shape[0])
     sizes = np.diff(under.ptr)
-    every = np.arange(X.shape[0], dtype=np.int32)
+    every = np.arange(rows.X.shape[0], dtype=np.int32)
 
     def train(group):
         parent = group.parent
@@ -105,19 +111,12 @@ def train_tree(
     def run(work):
         return run_tasks(work, groups, costs, n_jobs, progress, NODES, "groups of siblings")
 
-    def finished(results):
-        stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
-        return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
-
-    depth = tree.depth
     if rows.folder is None:
-        return finished(run(train))
+        return groups, run(train)
     of = (*x, *under, *csr_parts(rows.Y)[:2], tree.leaf_of_label, tree.parent, *(rows.scaling or ()), settings)
     with closing(Journal(rows.folder, *of)) as journal:
         run(lambda group: group.number in journal or journal.write(group.number, train(group)))
-        made = finished([GroupResult(*journal.read(group.number)) for group in groups])
-        journal.remove()
-    return made
+        return groups, [GroupResult(*journal.read(group.number)) for group in groups]
 
 
 def with_index(tree: LabelTree, **arrays) -> TreeArrays:

@@ -127,7 +127,7 @@ class Trials:
         self.least = 1 / measured  # precision: one hit in a trial that else has none must not decide
         self.fit, self.report = fit, report
         self.rows, self.trees, self.tried = {}, {}, []
-        self.made = [] if made is None else made  # with the trials on another sample
+        self.of_labels, self.made = made is not None, [] if made is None else made  # with the trials on another sample
 
     @property
     def impossible(self) -> bool:
@@ -166,8 +166,17 @@ class Trials:
         trial |= {"score": sum(ratios) / len(KS), "rows": n_rows, "labels": n_labels}
         trial["seconds"] = time.perf_counter() - start
         self.tried.append(TrialResult(trial, model, hits))
+        if not self.of_labels and settings["loss"] != "logistic":
+            self._keep_best(trial)
         self.made.append(trial)
         return trial
+
+    def _keep_best(self, last: dict) -> None:
+        """Drop the models like that of the last trial that :meth:`cut` does not read, without ``at_C``."""
+        names = ("arity", "max_leaf_labels", "loss", "normalize")
+        like = [i for i, one in enumerate(self.tried) if one.model and all(one.trial[n] == last[n] for n in names)]
+        for i in sorted(like, key=lambda i: -self.tried[i].trial["score"])[1:]:
+            self.tried[i] = self.tried[i]._replace(model=None)
 
     def is_better(self, first: dict, other: dict) -> bool:
         """Return whether a trial's score is above that of another one by more than chance, on the same rows."""
