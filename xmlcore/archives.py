@@ -306,10 +306,11 @@ def _place(archive, info) -> tuple:
     return begin, n_bytes, dtype, shape, "F" if by_column else "C"
 
 
-def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
+def plain_arrays(path, mmap: bool = False, unread: str | None = None) -> dict[str, np.ndarray]:
     """Return the arrays of an npz file whose headers state no more than the file holds; no pickle is read.
 
-    With ``mmap`` they are mapped from the file, which is never changed, unless one of them is not aligned there.
+    With ``mmap`` they are mapped from the file, which is never changed, unless one of them is not aligned there. Those
+    whose names end with ``unread`` are then not read before they are needed.
     """
     places = {}
     with BoundedZip(path) as archive:
@@ -317,7 +318,7 @@ def plain_arrays(path, mmap: bool = False) -> dict[str, np.ndarray]:
             raise ValueError("it has no plain arrays: their headers state more than it holds")
         for info in archive.infolist():
             places[info.filename.removesuffix(".npy")] = _place(archive, info)
-            if mmap:  # all bytes are compared with their checksum
+            if mmap and not (unread and info.filename.endswith(f"{unread}.npy")):  # compare it with its checksum
                 with archive.open(info) as stream:
                     while stream.read(_PIECE):
                         pass

@@ -19,17 +19,33 @@ def group_weights(tree, g):
     """{column: {child: weight}} of a group, however it is stored."""
     size = int(tree.group_size[g])
     begin, end = int(tree.column_ptr[g]), int(tree.column_ptr[g + 1])
-    found = {}
-    for at, column in enumerate(tree.columns[begin:end].tolist()):
+    found, scale = {}, float(tree.scale[g])
+    compact, first = tree.dense.dtype.name == "int8", int(tree.index_at[g])
+    for at, column in enumerate(compact_columns(tree, g) if compact else tree.columns[begin:end].tolist()):
         if tree.dense_ptr[g + 1] > tree.dense_ptr[g]:
             width = size if size <= 4 else 16 * math.ceil(size / 16)
             row = tree.dense[tree.dense_ptr[g] + at * width :][:size]
-            found[column] = {c: float(w) for c, w in enumerate(row) if w != 0}
+            found[column] = {c: scale * float(w) for c, w in enumerate(row) if w != 0}
         else:
             pointers = tree.entry_ptr[tree.entry_at[g] : tree.entry_at[g + 1]]
-            pairs = range(int(tree.sparse_ptr[g] + pointers[at]), int(tree.sparse_ptr[g] + pointers[at + 1]))
-            found[column] = {int(tree.entry_child[e]): float(tree.entry_value[e]) for e in pairs}
+            before = [int(tree.index[first + i // 128]) if compact else 0 for i in (at, at + 1)]
+            pairs = (int(tree.sparse_ptr[g]) + int(pointers[at + i]) + before[i] for i in (0, 1))
+            found[column] = {int(tree.entry_child[e]): scale * float(tree.entry_value[e]) for e in range(*pairs)}
     return found
+
+
+def compact_columns(tree, g):
+    """The columns of a group of a compact tree: all up to the last, by a bitmap in blocks, or by buckets."""
+    n, low_bits = int(tree.column_ptr[g + 1] - tree.column_ptr[g]), 8 * tree.columns.itemsize
+    if tree.index_shift[g] == -2:
+        return list(range(n))
+    if tree.index_shift[g] == -4:
+        words = enumerate(tree.bits[tree.bits_ptr[g] : tree.bits_ptr[g + 1]].tolist())
+        return [96 * (w // 4) + 32 * (w % 4 - 1) + b for w, word in words if w % 4 for b in range(32) if word >> b & 1]
+    index = tree.index[tree.index_at[g] : tree.index_at[g + 1]].tolist()
+    buckets = index if tree.dense_ptr[g + 1] > tree.dense_ptr[g] else index[n // 128 + 1 :]
+    low = tree.columns[tree.low_ptr[g] : tree.low_ptr[g + 1]].tolist()
+    return [b << low_bits | c for b in range(len(buckets) - 1) for c in low[buckets[b] : buckets[b + 1]]]
 
 
 def log_probability(margin, loss):

@@ -226,6 +226,9 @@ if config.DISABLE_JIT:
     def count_bits(bits):
         return bin(int(bits)).count("1")
 
+    def same_or(stored, unfolded):
+        return stored if stored.dtype == unfolded.dtype else unfolded
+
     def _tile(n_rows, n_vectors):
         """Return a function that adds up products for ``n_rows`` rows; see the comment at the end of this file."""
         lanes = LANES * n_vectors
@@ -299,16 +302,31 @@ else:
 
     @intrinsic
     def add_scaled(typing_context, out, to, values, start, scale):
-        """``out[to:to + 16] += scale * values[start:start + 16]``."""
+        """``out[to:to + 16] += scale * values[start:start + 16]``, with values of float32 or int8."""
 
         def codegen(context, builder, signature, arguments):
             target = _pointer(context, builder, WEIGHTS, arguments[0], arguments[1])
-            value = _load(builder, _pointer(context, builder, signature.args[2], arguments[2], arguments[3]))
+            place = _pointer(context, builder, signature.args[2], arguments[2], arguments[3])
+            if values.dtype == types.int8:
+                place = builder.bitcast(place, ir.VectorType(ir.IntType(8), LANES).as_pointer())
+                value = builder.sitofp(builder.load(place, align=1), FLOATS)
+            else:
+                value = _load(builder, place)
             term = builder.fmul(_spread(builder, arguments[4]), value)
             _store(builder, builder.fadd(_load(builder, target), term), target)
             return context.get_dummy_value()
 
-        return types.void(WEIGHTS, types.intp, _floats_in(values), types.intp, types.float32), codegen
+        return types.void(WEIGHTS, types.intp, _numbers_in(values), types.intp, types.float32), codegen
+
+    @intrinsic
+    def same_or(typing_context, stored, unfolded):
+        """Return ``stored`` if its numbers are of the type of those in ``unfolded``, else ``unfolded``."""
+        differ = stored.dtype != unfolded.dtype
+
+        def codegen(context, builder, signature, arguments):
+            return arguments[differ]
+
+        return (stored, unfolded)[differ](stored, unfolded), codegen
 
     def _tile(n_rows, n_vectors):
         """Return a function that adds up products for ``n_rows`` rows; see the comment at the end of this file."""
@@ -354,7 +372,7 @@ else:
         def add(typing_context, out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first):
             words = [types.intp] * 2
             declared = types.void(
-                WEIGHTS, *words, _floats_in(weights), *words, _whole_numbers_in(columns), *words,
+                WEIGHTS, *words, _numbers_in(weights), *words, _numbers_in(columns), *words,
                 types.float32[:, ::1], types.int64[::1], types.intp,
             )  # fmt: skip
             return declared, codegen
@@ -362,14 +380,9 @@ else:
         return add
 
 
-def _floats_in(given):
-    """Return the Numba type of a contiguous float32 array argument, which is read-only if ``given`` is."""
-    return types.Array(types.float32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
-
-
-def _whole_numbers_in(given):
-    """Return the Numba type of a contiguous int32 array argument, which is read-only if ``given`` is."""
-    return types.Array(types.int32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
+def _numbers_in(given):
+    """Return the Numba type of a contiguous array argument, which is read-only if ``given`` is."""
+    return types.Array(given.dtype, 1, "C", readonly=not given.mutable)
 
 
 # For row i of some rows, and 16 lanes or more: ``out[out_at + i * out_step:][:lanes] += sum over t from begin to end of

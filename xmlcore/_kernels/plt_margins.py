@@ -18,9 +18,10 @@ from xmlcore._kernels.lanes import (
     add_rows,
     add_scaled,
     count_bits,
+    same_or,
 )
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore._kernels.plt_index import BITMAP, EVERY
+from xmlcore._kernels.plt_index import BITMAP, BLOCK, BLOCKS, COUNTED, EVERY, LOW
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, padded_size
 
 MARGINS = GROUP_LIMIT + LANES  # Places for the margins of one row.
@@ -38,7 +39,10 @@ class Scratch(NamedTuple):
     # uint32 (FOUND,): entries that have to be looked for in buckets, then where the pairs of a column end.
     found_end: np.ndarray
     found_value: np.ndarray  # float32 (FOUND,): the row's values of the columns that were found
-    weights: np.ndarray  # float32 (UNFOLDED,): weights of some columns of a group, for dense rows
+    # For dense rows: float32, the weights of some columns of a group, and int32, these columns. An entry_child of a
+    # damaged file may be too large for its group: there is room for it.
+    weights: np.ndarray
+    columns: np.ndarray
 
 
 @kernel
@@ -48,7 +52,8 @@ def new_scratch():
         np.empty(FOUND, np.uint32),
         np.empty(FOUND, np.uint32),
         np.empty(FOUND, np.float32),
-        np.empty(UNFOLDED, np.float32),
+        np.empty(UNFOLDED + GROUP_LIMIT, np.float32),
+        np.empty(UNFOLDED // LANES, np.int32),
     )
 
 
@@ -56,7 +61,7 @@ def new_scratch():
 def row_margins(tree, g, x, row, scratch):
     """Write the margins of the children of group g for one row into ``scratch.margins``; return their number."""
     if x.dense_at[row] >= 0:
-        return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch.weights)
+        return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch)
     return sparse_row_margins(tree, g, x, row, scratch)
 
 
@@ -105,6 +110,10 @@ def look_up(tree, g, x, start, end, scratch):
             scratch.found_value[hits] = x.values[t]
             hits += x.columns[t] < n_columns
         return hits
+    if shift == BLOCKS:
+        return look_up_blocks(tree, g, x, start, end, scratch)
+    if shift == LOW:
+        return look_up_low(tree, g, x, start, end, scratch)
     part = tree.index_at[g]
     words = (tree.index_at[g + 1] - part) >> 1 if shift == BITMAP else n_columns
     n_rare = 0
@@ -137,17 +146,79 @@ def look_up(tree, g, x, start, end, scratch):
 
 
 @part
+def buckets_of(tree, g):
+    """Return where, in the index of a compact tree, the buckets of a group begin: after the numbers of pairs."""
+    is_dense = tree.dense_ptr[g + 1] > tree.dense_ptr[g]
+    return tree.index_at[g] + (0 if is_dense else (tree.column_ptr[g + 1] - tree.column_ptr[g]) // COUNTED + 1)
+
+
+@part
+def look_up_low(tree, g, x, start, end, scratch):
+    """Do the work of :func:`look_up` for a group of which the lowest bits of columns are stored."""
+    begin = tree.low_ptr[g]
+    bits = 8 * tree.columns.itemsize
+    buckets = buckets_of(tree, g)
+    last = tree.index_at[g + 1] - 2
+    hits = 0
+    for t in range(start, end):
+        column = np.int64(x.columns[t])
+        bucket = min(buckets + (column >> bits), last)
+        low = column & ((1 << bits) - 1)
+        at = np.int64(tree.index[bucket])
+        size = np.int64(tree.index[bucket + 1]) - at
+        is_there = size > 0
+        while size > 1:
+            half = size >> 1
+            at += half if tree.columns[begin + at + half] <= low else 0
+            size -= half
+        scratch.found_at[hits] = at
+        scratch.found_value[hits] = x.values[t]
+        hits += is_there and tree.columns[begin + at] == low
+    return hits
+
+
+@part
+def look_up_blocks(tree, g, x, start, end, scratch):
+    """Do the work of :func:`look_up` for a group whose columns are a bitmap in blocks."""
+    begin = tree.bits_ptr[g]
+    n_blocks = (tree.bits_ptr[g + 1] - begin) >> 2
+    last = tree.column_ptr[g + 1] - tree.column_ptr[g] - 1
+    hits = 0
+    for t in range(start, end):
+        block = x.columns[t] // BLOCK
+        bit = x.columns[t] - block * BLOCK
+        first = begin + 4 * min(block, n_blocks - 1)
+        word = bit >> 5
+        bits = tree.bits[first + 1 + word]
+        shift = np.uint32(bit & 31)
+        rank = np.int64(tree.bits[first]) + np.int64(count_bits(bits & ((np.uint32(1) << shift) - np.uint32(1))))
+        rank += np.int64(word > 0) * np.int64(count_bits(tree.bits[first + 1]))
+        rank += np.int64(word > 1) * np.int64(count_bits(tree.bits[first + 2]))
+        scratch.found_at[hits] = min(rank, last)
+        scratch.found_value[hits] = x.values[t]
+        hits += np.int64(block < n_blocks) & np.int64(bits >> shift) & 1
+    return hits
+
+
+@part
+def first_pair(tree, g, at):
+    """Return where the pairs of a group's column begin, counted from those of the group, in a compact tree."""
+    before = tree.index[tree.index_at[g] + at // COUNTED]
+    return np.int64(before) + np.int64(tree.entry_ptr[tree.entry_at[g] + at])
+
+
+@part
 def add_dense_weights(tree, g, hits, scratch):
     """Add the products of the found entries with a group's weights, one of every child for each column."""
     rows = tree.dense_ptr[g]
     width = padded_size(tree.group_size[g])
     margins = scratch.margins
     for h in range(hits):
-        v = scratch.found_value[h]
+        v = scratch.found_value[h] * tree.scale[g]
         row = rows + np.int64(scratch.found_at[h]) * width
         if width <= NARROW:
             for c in range(width):
-                margins[c] += v * tree.dense[row + c]
+                margins[c] += v * np.float32(tree.dense[row + c])
         else:
             for c in range(0, width, LANES):
                 add_scaled(margins, c, tree.dense, row + c, v)
@@ -158,14 +229,45 @@ def add_pairs(tree, g, hits, scratch):
     """Add the products of the found entries with a group's weights, stored as pairs (child, weight)."""
     sparse = tree.sparse_ptr[g]
     entries = tree.entry_at[g]
+    is_compact = tree.entry_ptr.itemsize == 2
     for h in range(hits):
-        at = entries + np.int64(scratch.found_at[h])
-        scratch.found_at[h] = tree.entry_ptr[at]
-        scratch.found_end[h] = tree.entry_ptr[at + 1]
+        at = np.int64(scratch.found_at[h])
+        if is_compact:
+            scratch.found_at[h] = first_pair(tree, g, at)
+            scratch.found_end[h] = first_pair(tree, g, at + 1)
+        else:
+            scratch.found_at[h] = tree.entry_ptr[entries + at]
+            scratch.found_end[h] = tree.entry_ptr[entries + at + 1]
     for h in range(hits):
-        v = scratch.found_value[h]
+        v = scratch.found_value[h] * tree.scale[g]
         for e in range(sparse + np.int64(scratch.found_at[h]), sparse + np.int64(scratch.found_end[h])):
-            scratch.margins[tree.entry_child[e]] += v * tree.entry_value[e]
+            scratch.margins[tree.entry_child[e]] += v * np.float32(tree.entry_value[e])
+
+
+@part
+def unfold_columns(tree, g, t0, t1, most, columns):
+    """Write columns ``t0`` to ``t1`` - 1 of a group of a compact tree, at most ``most`` in damaged files, too."""
+    shift = tree.index_shift[g]
+    bits = 8 * tree.columns.itemsize
+    buckets = buckets_of(tree, g)
+    bucket = buckets
+    column = -1
+    for t in range(t1):
+        if shift == BLOCKS:
+            column += 1
+            while column < most:
+                at = tree.bits_ptr[g] + column // BLOCK * 4 + 1 + (column % BLOCK >> 5)
+                if at >= tree.bits_ptr[g + 1] or (tree.bits[at] >> np.uint32(column % BLOCK & 31)) & 1:
+                    break
+                column += 1
+        elif shift == LOW and t >= t0:
+            while tree.index[bucket + 1] <= t:
+                bucket += 1
+            column = ((bucket - buckets) << bits) + np.int64(tree.columns[tree.low_ptr[g] + t])
+        elif t >= t0:
+            column = t
+        if t >= t0:
+            columns[t - t0] = min(column, most)
 
 
 @part
@@ -177,25 +279,30 @@ def unfold(tree, g, t0, t1, lanes, weights):
     stored = tree.dense_ptr[g]
     is_dense = tree.dense_ptr[g + 1] > stored
     sparse = tree.sparse_ptr[g]
+    scale = tree.scale[g]
+    is_compact = tree.entry_ptr.itemsize == 2
     for t in range(t0, t1):
         to = (t - t0) * lanes
         if is_dense:
             for c in range(width):
-                weights[to + c] = tree.dense[stored + t * width + c]
+                weights[to + c] = scale * np.float32(tree.dense[stored + t * width + c])
         else:
             at = tree.entry_at[g] + t
-            for e in range(sparse + np.int64(tree.entry_ptr[at]), sparse + np.int64(tree.entry_ptr[at + 1])):
-                weights[to + np.int64(tree.entry_child[e])] = tree.entry_value[e]
+            begin = first_pair(tree, g, t) if is_compact else np.int64(tree.entry_ptr[at])
+            stop = first_pair(tree, g, t + 1) if is_compact else np.int64(tree.entry_ptr[at + 1])
+            for e in range(sparse + begin, sparse + stop):
+                weights[to + np.int64(tree.entry_child[e])] = scale * np.float32(tree.entry_value[e])
 
 
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
-def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
+def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
     """Write the margins of a group's children for some dense rows into ``out``; return the group's size."""
     # All columns of the group are gone through in their order, whether a row has them or not, without looking anything
     # up. The weights of some columns are used for all rows, in tiles of rows, before those of the next columns. Weights
-    # that are not stored as sixteen or more per column are unfolded first. A row's margins are the same bits whichever
-    # rows are beside it: in every case a child's products are added one by one, in the order of the columns.
+    # that are not stored as sixteen or more per column, and those of a compact tree, are unfolded first. A row's
+    # margins are the same bits whichever rows are beside it: in every case a child's products are added one by one, in
+    # the order of the columns.
     # ``places[first:stop]`` are places in ``dense``, padded to whole tiles by repeating the last one.
     size = tree.group_size[g]
     width = padded_size(size)
@@ -212,37 +319,39 @@ def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]
     is_dense = tree.dense_ptr[g + 1] > stored
-    if is_one and (not is_dense or width <= NARROW):
+    is_compact = tree.entry_ptr.itemsize == 2
+    if is_one and not is_compact and (not is_dense or width <= NARROW):
         add_one_by_one(tree, g, dense, places[first], out)
         return size
     step = UNFOLDED // lanes
     for t0 in range(0, n_columns, step):
         t1 = min(t0 + step, n_columns)
-        if is_dense and width == lanes:
-            tile = tree.dense
+        if is_dense and width == lanes and not is_compact:
+            tile = same_or(tree.dense, scratch.weights)
             tile_at = stored + t0 * width
         else:
-            unfold(tree, g, t0, t1, lanes, weights)
-            tile = weights
+            unfold(tree, g, t0, t1, lanes, scratch.weights)
+            tile = scratch.weights
             tile_at = 0
+        columns = same_or(tree.columns, scratch.columns)
+        start = 0 if is_compact else begin + t0
+        end = start + t1 - t0
+        if is_compact:
+            unfold_columns(tree, g, t0, t1, dense.shape[1] - 1, scratch.columns)
         c = 0
         while c < lanes:
             if not is_one:
                 for i in range(0, rows, TILE_ROWS):
                     add_rows(
-                        out, i * MARGINS + c, MARGINS, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1,
-                        dense, places, first + i,
+                        out, i * MARGINS + c, MARGINS, tile, tile_at + c, lanes, columns, start, end, dense, places,
+                        first + i,
                     )  # fmt: skip
                 c += LANES
             elif c + WIDE <= lanes:
-                add_one_row_wide(
-                    out, c, 0, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1, dense, places, first
-                )
+                add_one_row_wide(out, c, 0, tile, tile_at + c, lanes, columns, start, end, dense, places, first)
                 c += WIDE
             else:
-                add_one_row(
-                    out, c, 0, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1, dense, places, first
-                )
+                add_one_row(out, c, 0, tile, tile_at + c, lanes, columns, start, end, dense, places, first)
                 c += LANES
     return size
 
@@ -258,7 +367,7 @@ def add_one_by_one(tree, g, dense, place, out):
         for c in range(width):
             total = out[c]
             for t in range(n_columns):
-                total += dense[place, tree.columns[begin + t]] * tree.dense[stored + t * width + c]
+                total += dense[place, tree.columns[begin + t]] * np.float32(tree.dense[stored + t * width + c])
             out[c] = total
         return
     sparse = tree.sparse_ptr[g]
@@ -266,4 +375,4 @@ def add_one_by_one(tree, g, dense, place, out):
         value = dense[place, tree.columns[begin + t]]
         at = tree.entry_at[g] + t
         for e in range(sparse + np.int64(tree.entry_ptr[at]), sparse + np.int64(tree.entry_ptr[at + 1])):
-            out[tree.entry_child[e]] += value * tree.entry_value[e]
+            out[tree.entry_child[e]] += value * np.float32(tree.entry_value[e])

@@ -183,8 +183,8 @@ def margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers):
             buffers.dense_positions[n] = position
             n += 1
     if n > 0:
-        weights = buffers.scratch.weights
-        dense_row_margins(tree, g, batch.x.dense, buffers.dense_positions, first, n, buffers.margins, weights)
+        places = buffers.dense_positions
+        dense_row_margins(tree, g, batch.x.dense, places, first, n, buffers.margins, buffers.scratch)
 
 
 @part

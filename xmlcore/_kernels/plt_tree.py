@@ -5,6 +5,10 @@ children; node 0 is the root. The classifiers of siblings are stored in groups o
 columns in which group g has a weight are ``columns[column_ptr[g]:column_ptr[g + 1]]``, ascending. A group that has many
 of its possible weights stores a weight of every child for each of its columns (``dense``). Any other group stores only
 the weights that it has, as pairs (child, value).
+
+A *compact* tree has other types in some arrays, which stand below behind an "or". Its weights are whole numbers times
+the scale of their group. A group's columns are stored as a bitmap or by their lowest bits, whichever takes less, or not
+at all if these are all up to the last.
 """
 
 from typing import NamedTuple
@@ -28,14 +32,20 @@ class TreeArrays(NamedTuple):
     group_first: np.ndarray  # int32 (g,): the first child
     group_size: np.ndarray  # int32 (g,)
     column_ptr: np.ndarray  # int64 (g + 1,)
-    columns: np.ndarray  # int32 (F,)
+    columns: np.ndarray  # int32 (F,), or uint8 or uint16: the lowest bits
     dense_ptr: np.ndarray  # int64 (g + 1,): where each group's part of ``dense`` starts
-    dense: np.ndarray  # float32: padded_size(size) weights for each column of a group
+    dense: np.ndarray  # float32 or int8: padded_size(size) weights for each column of a group
     sparse_ptr: np.ndarray  # int64 (g + 1,): where each group's pairs start
     entry_at: np.ndarray  # int64 (g + 1,): where each group's part of ``entry_ptr`` starts
-    entry_ptr: np.ndarray  # uint32: where each column's pairs start and end, counted from sparse_ptr[g]
+    # uint32: where each column's pairs start and end, counted from sparse_ptr[g]; or uint16, from what the index says
+    entry_ptr: np.ndarray
     entry_child: np.ndarray  # uint8 (pairs,): the child's place in its group
-    entry_value: np.ndarray  # float32 (pairs,): its weight
+    entry_value: np.ndarray  # float32 (pairs,) or int8: its weight
+    scale: np.ndarray  # float32 (g,): of a group's weights, a power of 2; 1 unless they are whole numbers
+    # Only of a compact tree: where each group's part of ``columns`` and of ``bits`` starts. See plt_index.
+    low_ptr: np.ndarray  # int64 (g + 1,)
+    bits_ptr: np.ndarray  # int64 (g + 1,)
+    bits: np.ndarray  # uint32
     # Where to find a column among a group's columns: see plt_index.index_columns.
     index_shift: np.ndarray  # int32 (g,)
     index_at: np.ndarray  # int64 (g + 1,)

@@ -12,6 +12,7 @@ from xmlcore.arrays import read_only
 from xmlcore.documented import documented
 from xmlcore.label_names import KnownLabels, given_classes, read_more_classes, read_more_labels, read_training_labels
 from xmlcore.metrics import precision_at_k
+from xmlcore.models.compacting import CanBeCompact
 from xmlcore.models.compiling import compile_lock
 from xmlcore.models.for_scikit_learn import ForScikitLearn
 from xmlcore.models.rows import among_allowed, counted, in_parts, labels_given, new_rows, one_matrix, true_ids
@@ -28,6 +29,7 @@ from xmlcore.validation import check_count, check_fitted, check_threshold, check
 # Attributes that every estimator keeps of its training rows, if they exist.
 KEPT = ("feature_names_in_", "label_names_", "label_counts_", "n_rows_seen_", "_one_class", "block_widths_")
 LABEL_COUNTS, N_ROWS_SEEN, ONE_CLASS, BLOCKS = "label_counts", "n_rows_seen", "one_class", "blocks"  # when saved
+OF_FITTED = ("rule_", "compact_")  # attributes that a new fit removes, as they belong to what was fitted before
 RULE = "rule."  # how the names of a rule's arrays begin there
 WEIGHED_AT_ONCE = 1 << 22  # most probabilities in memory at a time while labels are weighed
 
@@ -82,7 +84,8 @@ class Estimator(ForScikitLearn, HasParameters):
         self._check_labels_fit(Y.shape[1])
         X, names, widths = one_matrix(X)
         self._fit(X, Y, progress, **weights)
-        vars(self).pop("rule_", None)  # which was learnt for what was fitted before
+        for name in OF_FITTED:
+            vars(self).pop(name, None)
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
         return_free_memory()  # what training took: the C library keeps it else
         return self
@@ -241,7 +244,7 @@ class Estimator(ForScikitLearn, HasParameters):
         return write_model(self, path)
 
 
-class MultiLabelModel(Estimator):
+class MultiLabelModel(CanBeCompact, Estimator):
     """Base of the models, which scikit-learn's tools treat as multi-label classifiers.
 
     scikit-learn's cross-validation accepts ``cv=5`` only if Y is a matrix. If Y is lists of ids, pass a splitter, such

@@ -1,5 +1,7 @@
 """OneVsRest: one linear classifier per label, each trained on all rows; the baseline for few labels."""
 
+import copy
+import functools
 from typing import Any
 
 import numpy as np
@@ -8,15 +10,26 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import CHECKED, are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of
+from xmlcore.arrays import (
+    CHECKED,
+    are_finite,
+    are_pointers,
+    are_rising_lists,
+    bytes_of,
+    columns_of,
+    csr_of,
+    pointers,
+    read_only,
+)
 from xmlcore.models.base import warm_up_pieces
+from xmlcore.models.compacting import scales
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
 from xmlcore.models.plt.scaling import UNIT, as_read, read_as
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree, trained
 from xmlcore.models.rows import checked_rows, stacked
-from xmlcore.models.saving import ModelFormatError, check_types
+from xmlcore.models.saving import ANY_BYTES, ModelFormatError, check_types
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
@@ -88,6 +101,8 @@ PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
 # Arrays of a saved model that hold its weights -> dtype.
 WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32", "intercept": "float32"}
+# Those of a compact one: where the weights of each column begin, their labels, whole numbers, each column's scale.
+COMPACT = ("weight_ptr", "weight_labels", f"weights{ANY_BYTES}", "scale")
 INVALID = "the weights are invalid: the file was damaged or written by something else"
 
 
@@ -275,8 +290,8 @@ class OneVsRest(LinearModel):
 
     def size(self) -> dict[str, Any]:
         self._check_fitted()
-        coef = self.coef_
-        arrays = (*csr_parts(coef), *self._by_column, *self._columns, self.intercept_, self.feature_of_column_)
+        by_label = csr_parts(self.coef_) if "coef_" in vars(self) else ()
+        arrays = (*by_label, *self._by_column, *self._columns, self.intercept_, self.feature_of_column_)
         return {"n_nodes": self.n_labels_, "depth": 1, "n_weights": self.n_weights_, "model_bytes": bytes_of(arrays)}
 
     def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss, normalize):
@@ -286,12 +301,38 @@ class OneVsRest(LinearModel):
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
         by_label = csr_of(weight_ptr, columns, weights, (intercept.size, max(1, feature_of_column.size)))
-        self._by_column = csr_parts(sp.csc_array(by_label))
+        self._by_column = *csr_parts(sp.csc_array(by_label)), np.ones(by_label.shape[1], np.float32)
         for start in range(0, columns.size, CHECKED):  # in place: the columns are not needed any more
             columns[start : start + CHECKED] = feature_of_column[columns[start : start + CHECKED]]
         self.coef_: sp.csr_array = csr_of(weight_ptr, columns, weights, (intercept.size, n_features))
         self.coef_.sort_indices()
         self.n_weights_ = int(weights.size)
+
+    @functools.cached_property
+    def coef_(self) -> sp.csr_array:
+        """Weights of a compact model as float32, made when they are needed."""
+        ptr, labels, weights, scale = self._by_column
+        shape = max(1, self.feature_of_column_.size), self.n_labels_
+        by_column = sp.csr_array((np.repeat(scale, np.diff(ptr)) * weights, labels.astype(np.int32), ptr), shape=shape)
+        by_label = sp.csr_array(by_column.T)
+        coef = csr_of(*csr_parts(by_label), (self.n_labels_, self.n_features_in_))
+        coef.indices = self.feature_of_column_[by_label.indices]
+        coef.sort_indices()
+        return coef
+
+    def _compacted(self, bits):
+        ptr, labels, weights, scale = self._by_column
+        column = np.repeat(np.arange(scale.size), np.diff(ptr))
+        weights, largest = scale[column] * weights, np.zeros(scale.size)
+        np.maximum.at(largest, column, np.abs(weights))
+        scale = scales(largest, bits)
+        whole = np.rint(weights / scale[column]).astype(np.int8)
+        kept, narrow = whole != 0, np.min_scalar_type(self.n_labels_ - 1)
+        model, ptr = copy.copy(self), pointers(np.bincount(column[kept], minlength=scale.size))
+        vars(model).pop("coef_", None)
+        model._by_column = read_only((ptr, labels[kept].astype(narrow), whole[kept], scale))
+        model.n_weights_ = int(ptr[-1])
+        return model
 
     def _take(self, x, block):
         """Return a block of rows in the model's columns, as classifiers read them: pointers, columns, values."""
@@ -318,21 +359,19 @@ class OneVsRest(LinearModel):
         return own | warm_up_pieces(self._trial_tree(8)) if AUTO in (self.C, self.normalize) else own
 
     def _state(self):
+        common = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}
+        if self._by_column[2].dtype == np.int8:
+            return self._values(), common | dict(zip(COMPACT, self._by_column))
         column_of = np.full(self.n_features_in_, -1, np.int32)
         column_of[self.feature_of_column_] = np.arange(self.feature_of_column_.size, dtype=np.int32)
         ptr, features, weights = csr_parts(self.coef_)
-        arrays = {
-            "feature_of_column": self.feature_of_column_,
-            "weight_ptr": ptr,
-            "weight_columns": column_of[features],
-            "weights": weights,
-            "intercept": self.intercept_,
-        }
-        return self._values(), arrays
+        return self._values(), common | {"weight_ptr": ptr, "weight_columns": column_of[features], "weights": weights}
 
     def _restore(self, values, arrays):
         feature_of_column = arrays["feature_of_column"]
         self._restore_values(values, feature_of_column)
+        if COMPACT[2] in arrays:
+            return self._restore_compact(values, arrays)
         check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})
         ptr, columns, weights, intercept = (arrays[name] for name in WEIGHTS)
         if not _are_weights(ptr, columns, weights, intercept, feature_of_column.size):
@@ -341,6 +380,27 @@ class OneVsRest(LinearModel):
         self._set_fitted(ptr, columns, weights, intercept, *read)
         if not are_rising_lists(ptr, self.coef_.indices, self.n_features_in_):  # a label has a feature twice
             raise ModelFormatError(INVALID)
+
+    def _restore_compact(self, values, arrays):
+        ptr, labels, weights, scale = parts = [arrays[name] for name in COMPACT]
+        intercept, feature_of_column = arrays["intercept"], arrays["feature_of_column"]
+        n_labels, n_columns = intercept.size, max(1, feature_of_column.size)
+        types = ("int64", np.min_scalar_type(n_labels - 1), "int8", "float32", "float32")
+        check_types(arrays, {name: (dtype, 1) for name, dtype in zip((*COMPACT, "intercept"), types)})
+        if not (
+            are_pointers(ptr, n_columns, labels.size)
+            and weights.size == labels.size
+            and scale.size == n_columns
+            and are_rising_lists(ptr, labels, n_labels)
+            and are_finite(scale)
+            and not np.isnan(intercept).any()
+        ):
+            raise ModelFormatError(INVALID)
+        none = np.zeros(n_labels + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+        read = feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
+        self._set_fitted(*none, intercept, *read)
+        vars(self).pop("coef_", None)
+        self._by_column, self.n_weights_ = read_only(tuple(parts)), int(weights.size)
 
 
 def sigmoid(margins):

@@ -25,6 +25,9 @@ ARRAYS_FILE = "arrays.npz"
 # For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
 IN_ARRAYS = "in arrays"
 
+# How names of arrays end that no byte can make unusable: they are not read when they are mapped.
+ANY_BYTES = ".any"
+
 # Class name in params.json -> module of the class. No other class is ever loaded.
 SAVED_CLASSES = {
     "BRDT": "xmlcore.selection.decision_trees",
@@ -136,7 +139,7 @@ def read_folder(path, mmap: bool = False) -> "MultiLabelModel":  # noqa: F821
     with _reading(folder / PARAMS_FILE):
         cls, params, values, names, label_names, of_arrays = _read_description(folder)
     with _reading(folder / ARRAYS_FILE):
-        arrays = plain_arrays(folder / ARRAYS_FILE, mmap)
+        arrays = plain_arrays(folder / ARRAYS_FILE, mmap, ANY_BYTES)
         if missing := sorted(set(of_arrays) - set(arrays)):
             raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
     try:

@@ -1,5 +1,6 @@
 """Models that train another model and predict as it does: their base, and DenseOutput, for tools of scikit-learn."""
 
+import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -69,6 +70,20 @@ class WrapsModel(MultiLabelModel):
     def rule_(self) -> Rule | None:
         """The rule that :meth:`xmlcore.decisions.Rule.keep` has kept with the fitted model."""
         return self.model_.rule_ if "model_" in vars(self) else None
+
+    def _compacted(self, bits):
+        small = copy.copy(self)
+        small.model_ = self.model_._compacted(bits)
+        return small
+
+    @property
+    def compact_(self) -> dict[str, Any]:
+        """What :meth:`compact` reports of the fitted model."""
+        return self.model_.compact_
+
+    @compact_.setter
+    def compact_(self, value: dict[str, Any]) -> None:
+        self.model_.compact_ = value
 
     def size(self) -> dict[str, Any]:
         self._check_fitted()

@@ -288,6 +288,14 @@ class Mixture(ScoresRows):
         self._check_fitted()
         return pd.DataFrame(self._trials, columns=["member", "held-out rows", "weight"])
 
+    def _compacted(self, bits):
+        can = [type(member)._compacted is not MultiLabelModel._compacted for member in self.members_]
+        if not any(can):
+            return super()._compacted(bits)
+        small = copy.copy(self)
+        small.members_ = [one._compacted(bits) if its else one for one, its in zip(self.members_, can)]
+        return small
+
     def size(self) -> dict[str, Any]:
         self._check_fitted()
         sizes = [member.size() for member in self.members_ if hasattr(member, "size")]

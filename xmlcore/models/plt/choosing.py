@@ -175,6 +175,7 @@ class LinearModel(TakesWeights):
     def _values(self) -> dict[str, Any]:
         """Return the values that are saved of every linear model."""
         values = {"n_features": self.n_features_in_, "loss": self.loss_, "n_iter": self.n_iter_}
+        values |= {"compact": self.compact_} if "compact_" in vars(self) else {}
         return values | {"settings": self.settings_, "trials": self._trials}
 
     def _restore_values(self, values: dict, feature_of_column: np.ndarray) -> None:
@@ -193,6 +194,10 @@ class LinearModel(TakesWeights):
         trials = values["trials"]
         if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
             raise ModelFormatError(f"the trials {trials!r:.200} are not a list of settings with their measures")
+        if (compact := values.get("compact")) is not None:
+            if not isinstance(compact, dict):
+                raise ModelFormatError(f"its report of compacting {compact!r:.200} is not a dict")
+            self.compact_ = compact
         self.settings_, self._trials = settings, trials
         self.n_iter_ = values["n_iter"]
 

@@ -1,5 +1,7 @@
 """PLT: the probabilistic label tree."""
 
+import copy
+import functools
 import threading
 from typing import Any
 
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from xmlcore.arrays import bytes_of, columns_of
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
+from xmlcore.models.plt.compacting import as_floats, compact_tree
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.models.plt.memory import with_room
@@ -250,8 +253,8 @@ class PLT(LinearModel):
         with _MAKING_NODES:  # a second thread waits for the nodes instead of computing them again
             if tree not in self._linear_nodes:
                 self._linear_nodes[tree] = linear_nodes(
-                    self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_,
-                    self.normalize_,
+                    as_floats(self.fitted_[tree]), self.leaves_[tree], self.feature_of_column_, self.n_features_in_,
+                    self.loss_, self.normalize_,
                 )  # fmt: skip
             return self._linear_nodes[tree]
 
@@ -281,6 +284,18 @@ class PLT(LinearModel):
             "n_weights": self.n_weights_,
             "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
         }
+
+    @functools.cached_property
+    def n_weights_(self) -> int:
+        """Number of weights, counted when it is asked for."""
+        return sum(count_weights(arrays) for arrays in self.fitted_)
+
+    def _compacted(self, bits):
+        model, trees = copy.copy(self), [compact_tree(arrays, bits) for arrays in self.fitted_]
+        model._set_fitted(
+            self.trees_, trees, self.feature_of_column_, self.n_features_in_, self.n_labels_, self.settings_
+        )
+        return model
 
     def _n_labels_of(self, Y) -> int | None:
         """Return the number of labels if ``tree`` is a LabelTree, else None."""
@@ -335,7 +350,7 @@ class PLT(LinearModel):
         self.leaves_ = [tree.leaf_of_label for tree in trees]
         self.n_features_in_ = n_features
         self.n_labels_ = n_labels
-        self.n_weights_ = sum(count_weights(arrays) for arrays in fitted)
+        vars(self).pop("n_weights_", None)
         self._linear_nodes = {}
         self._make_search()
 

@@ -11,6 +11,7 @@ from xmlcore import metrics
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
 from xmlcore.label_names import read_training_labels
+from xmlcore.models.base import OF_FITTED
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import EXTENDED_PRESETS, NOISE_PARAMETERS
 from xmlcore.models.rows import counted, one_matrix
@@ -114,7 +115,8 @@ class ExtendedPLT(PLT):
             sample_weight = check_weights(sample_weight, "sample_weight", X.shape[0], zero=True, of="row")
             sample_weight = np.concatenate([sample_weight, sample_weight[both.rows]])
         self._fit(both.X, both.Y, progress, both.rows.size, sample_weight=sample_weight, label_weight=label_weight)
-        vars(self).pop("rule_", None)
+        for name in OF_FITTED:
+            vars(self).pop(name, None)
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
         return self
 

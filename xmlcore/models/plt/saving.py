@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from xmlcore._kernels.lanes import LANES
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, TreeArrays
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, rises
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, TreeArrays
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, read_only, rises
+from xmlcore.models.plt import compacting
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.training import with_index
-from xmlcore.models.saving import check_parts, check_types
+from xmlcore.models.saving import ANY_BYTES, below, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -18,14 +18,17 @@ DTYPES = dict(
     entry_ptr="uint32", entry_child="uint8", entry_value="float32",
 )  # fmt: skip
 SAVED = (*DTYPES, "root_group")  # Names of the arrays and the number that are saved of each tree.
+LONG = ("columns", "bits", "dense", "entry_child", "entry_value")  # Most of the bytes of a compact tree; any will do.
 
 
 def arrays_of(model) -> dict[str, np.ndarray]:
     """Return the arrays of a fitted PLT by name."""
     arrays = {"feature_of_column": model.feature_of_column_}
     for number, fitted in enumerate(model.fitted_):
-        for name in SAVED:
-            arrays[f"tree{number}.{name}"] = np.asarray(getattr(fitted, name))
+        compact = compacting.DTYPES if compacting.is_compact(fitted) else ()
+        for name in dict.fromkeys((*SAVED, *compact)):
+            any_bytes = ANY_BYTES if compact and name in LONG else ""
+            arrays[f"tree{number}.{name}{any_bytes}"] = np.asarray(getattr(fitted, name))
     return arrays
 
 
@@ -37,23 +40,29 @@ def trees_of(
         check_count(value, name, most=INT32_MAX)
     trees, fitted = [], []
     for number in range(n_trees):
-        parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
-        parts["root_group"] = int(parts["root_group"])
-        check_types(parts, {name: (dtype, 1) for name, dtype in DTYPES.items()})
+        of_tree = {name.removesuffix(ANY_BYTES): array for name, array in below(f"tree{number}.", arrays).items()}
+        dtypes, compact = DTYPES, "scale" in of_tree
+        if compact:
+            is_wide = of_tree["columns"].dtype == np.uint16
+            dtypes = DTYPES | compacting.DTYPES | ({"columns": "uint16"} if is_wide else {})
+        check_types(of_tree, {name: (dtype, 1) for name, dtype in dtypes.items()})
+        parts = {name: of_tree[name] for name in dtypes} | {"root_group": int(of_tree["root_group"])}
         trees.append(LabelTree(parts["parent"], parts["label"]))
-        _check_arrays(SimpleNamespace(**parts), n_columns, n_labels)
-        fitted.append(with_index(trees[-1], **parts))
+        are_weights = compacting.are_compact_weights if compact else _are_weights
+        _check_arrays(SimpleNamespace(**parts), n_columns, n_labels, are_weights)
+        made = read_only(TreeArrays(**parts, depth=trees[-1].depth)) if compact else with_index(trees[-1], **parts)
+        fitted.append(made)
     return trees, fitted
 
 
-def _check_arrays(arrays, n_columns, n_labels):
+def _check_arrays(arrays, n_columns, n_labels, are_weights):
     """Raise ModelFormatError unless the arrays fit their tree and every index is in range; kernels check nothing."""
     check_parts(
         {
             "the labels": lambda: np.count_nonzero(arrays.label >= 0) == n_labels,
             "the biases": lambda: arrays.bias.size == arrays.label.size and not np.isnan(arrays.bias).any(),
             "the groups of siblings": lambda: _is_partition(arrays),
-            "the weights": lambda: _are_weights(arrays, n_columns),
+            "the weights": lambda: are_weights(arrays, n_columns),
         }
     )
 
@@ -93,12 +102,12 @@ def _are_weights(arrays, n_columns):
         return False
     pairs, pointers = np.diff(arrays.sparse_ptr), np.diff(arrays.entry_at)
     is_sparse = pointers > 0
-    padded = -(-arrays.group_size // LANES) * LANES
-    widths = np.where(arrays.group_size <= NARROW, arrays.group_size, padded)
     if not (
         np.array_equal(pointers[is_sparse], n_columns_of[is_sparse] + 1)
         and not pairs[~is_sparse].any()
-        and np.array_equal(np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_columns_of * widths))
+        and np.array_equal(
+            np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_columns_of * compacting.widths_of(arrays.group_size))
+        )
     ):
         return False
     # Within a sparse group the pointers rise from 0 to the number of its pairs.

@@ -124,7 +124,14 @@ def with_index(tree: LabelTree, **arrays) -> TreeArrays:
     shift, at = index_layout(arrays["column_ptr"], arrays["columns"])
     index = np.zeros(at[-1], np.uint32)  # NumPy, unlike Numba, allocates huge pages, which are read a fifth faster
     index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
-    return read_only(TreeArrays(**arrays, index_shift=shift, index_at=at, index=index, depth=tree.depth))
+    others = uncompact(arrays["group_size"].size)
+    return read_only(TreeArrays(**arrays, **others, index_shift=shift, index_at=at, index=index, depth=tree.depth))
+
+
+def uncompact(n_groups: int) -> dict[str, np.ndarray]:
+    """Return the arrays that a tree has for the sake of compact trees."""
+    none = np.zeros(n_groups + 1, np.int64)
+    return {"scale": np.ones(n_groups, np.float32), "low_ptr": none, "bits_ptr": none, "bits": np.empty(0, np.uint32)}
 
 
 def count_weights(arrays: TreeArrays) -> int:

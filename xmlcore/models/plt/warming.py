@@ -10,6 +10,7 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import UNIT
 from xmlcore.models.plt.search import DENSE
 from xmlcore.models.plt.shapes import trees_asked_for
+from xmlcore.models.plt.training import uncompact
 
 TRAINING = "PLT-training"
 SEARCH = "PLT-search"
@@ -65,6 +66,7 @@ def _untrained_tree() -> tuple[LabelTree, TreeArrays]:
             depth=tree.depth,
             root_group=-1,
             **arrays,
+            **uncompact(g),
             **{name: np.zeros(g + 1, np.int64) for name in starts},
         )
     )
