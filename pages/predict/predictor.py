@@ -17,7 +17,7 @@ from pages.shared.workspaces.tab_view import FILES
 from xmlcore import datasets, experiment, explain, serve, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
-from xmlcore.models import ModelFormatError, PackedModel
+from xmlcore.models import ModelFormatError, PackedModel, can_be_compact
 from xmlcore.models.rules import decision_of
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins
@@ -184,12 +184,17 @@ def take(chosen, dataset_name: str | None, question) -> None:
         "A zip file with the model, its names and a card. This page and `load_model` open it; *Serve it* lets other "
         "programs ask it."
     )
-    params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key)}
+    small = can_be_compact(chosen.packed.model) and st.checkbox(
+        "Small",
+        help="A third of the bytes, with weights of a byte; the card says the precision.",
+        key="predict.small",
+    )
+    params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key), "small": small}
     task = experiment.task("pack_model", {"run": chosen.key}, params)
 
     def draw(result):
         path = task.file()
-        name = f"{chosen.files}.zip"
+        name = f"{chosen.files}{'-small' * small}.zip"
         label, help = f"{name}, {format.size(path.stat().st_size)}", "Model, names and card; nothing in it is executed"
         with st.container(horizontal=True, gap="small"):
             charts.file_button(label, path.read_bytes, name, help)

@@ -14,27 +14,36 @@ from xmlcore.models import ModelFormatError, NearestRows
 PARAMS = {"C": 1.0, "normalize": "l2", "n_jobs": 1, "random_state": 0}
 
 
-def problem(n_features, per_row, n=400, n_labels=60):
+def problem(n_features, per_row, n=200, n_labels=60):
     rng = np.random.default_rng(0)
     X = np.zeros((n, n_features), np.float32)
     for row in X:
         row[np.minimum(rng.geometric(3 / n_features, per_row), n_features - 1)] = rng.random(per_row) + 0.1
-    Y = X[:, :n_labels].argsort(axis=1)[:, -3:]
     X[:20] = rng.random((20, n_features))  # dense rows
-    return sp.csr_array(X), np.where(rng.random(Y.shape) < 0.3, rng.integers(0, n_labels, Y.shape), Y)
+    best, Y = X[:, :n_labels].argsort(axis=1)[:, -3:], np.zeros((n, n_labels), bool)
+    np.put_along_axis(Y, np.where(rng.random(best.shape) < 0.3, rng.integers(0, n_labels, best.shape), best), True, 1)
+    return sp.csr_array(X), Y
+
+
+def few_of_many():
+    """Rows of ten features that hardly another row has, each with a label of its own."""
+    rng, n = np.random.default_rng(0), 1500
+    at = np.repeat(np.arange(n), 10), rng.integers(0, 60_000, 10 * n)
+    return sp.csr_array((rng.random(10 * n, np.float32) + 0.1, at), shape=(n, 60_000)), np.eye(n, dtype=bool)
 
 
 @pytest.mark.parametrize(
-    ("n_features", "per_row", "rows", "shifts", "low"),
+    ("data", "rows", "shifts", "low"),
     [
-        (90, 80, slice(None), {EVERY}, 1), (700, 25, slice(20, None), {BLOCKS}, 1),
-        (60_000, 40, slice(20, 200), {LOW}, 1), (300_000, 6, slice(20, 70), {LOW}, 2),
+        (problem(90, 80), slice(None), {EVERY}, 1), (problem(700, 25), slice(20, None), {BLOCKS}, 1),
+        (problem(60_000, 40), slice(20, 100), {LOW}, 1), (few_of_many(), slice(None), {LOW, BLOCKS}, 2),
     ],
+    ids=["all features", "many", "few", "few of very many"],
 )  # fmt: skip
 @pytest.mark.parametrize("bits", [8, 5])
-def test_searches_read_compact_trees_as_their_twin(n_features, per_row, rows, shifts, low, bits):
-    X, Y = problem(n_features, per_row)
-    model = PLT(**PARAMS, max_leaf_labels=20, arity=2).fit(X[rows], Y[rows]).compact(bits)
+def test_searches_read_compact_trees_as_their_twin(data, rows, shifts, low, bits):
+    X, Y = data
+    model = PLT(**PARAMS, max_leaf_labels=20 if low == 1 else 2, arity=2).fit(X[rows], Y[rows]).compact(bits)
     tree = model.fitted_[0]
     assert shifts <= set(tree.index_shift.tolist()) and tree.columns.itemsize == low
     asked = sp.csr_array(X[[0, 1, 30, 31, 32]])
@@ -84,11 +93,12 @@ def test_compact_models_are_saved_small_and_say_what_it_costs(fitted, tmp_path):
 
 @pytest.mark.parametrize("name", ["index", "entry_ptr", "entry_at", "low_ptr", "bits_ptr", "index_shift", "column_ptr"])
 def test_damaged_pointers_of_a_compact_tree_are_refused(name, tmp_path):
-    X, Y = problem(700, 25)
-    file = PLT(**PARAMS, max_leaf_labels=20).fit(X, Y).compact().save(tmp_path / "m") / "arrays.npz"
+    X, Y = problem(60_000, 40)
+    model = PLT(**PARAMS, max_leaf_labels=20).fit(X[20:100], Y[20:100])
+    file = model.compact().save(tmp_path / "m") / "arrays.npz"
     arrays = dict(np.load(file))
     array = arrays[f"tree0.{name}"]
-    array[array.size // 2] += 7
+    array[array.size // 2] = 1 << 14
     np.savez(file, **arrays)
     with pytest.raises(ModelFormatError):
         load_model(tmp_path / "m")
@@ -107,7 +117,7 @@ def test_any_bytes_of_a_mapped_compact_tree_can_be_read(tmp_path):
     file.write_bytes(content)
     with pytest.raises(ModelFormatError, match="Bad CRC-32"):
         load_model(tmp_path / "m")
-    assert load_model(tmp_path / "m", mmap=True).predict_topk(X, 5).scores.shape == (400, 5)
+    assert load_model(tmp_path / "m", mmap=True).predict_topk(X, 5).scores.shape == (200, 5)
 
 
 def test_texts_are_labelled_by_a_compact_model(tmp_path):
@@ -120,7 +130,7 @@ def test_texts_are_labelled_by_a_compact_model(tmp_path):
     assert json.loads((tmp_path / "m" / "params.json").read_text())["class"] == "TextClassifier"
 
 
-@pytest.mark.parametrize("model", [NearestRows(), LdSM(n_estimators=1, max_depth=3, random_state=0)])
+@pytest.mark.parametrize("model", [NearestRows(), LdSM(n_estimators=1, max_nodes=9, random_state=0)])
 def test_models_without_linear_classifiers_say_so(model):
     X, Y = problem(90, 20)
     with pytest.raises(TypeError, match=f"a {type(model).__name__} cannot be made compact"):

@@ -70,5 +70,19 @@ class CanBeCompact:
         )
 
 
+def can_be_compact(model) -> bool:
+    """Return whether :meth:`~xmlcore.PLT.compact` can make a model smaller.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(model, CanBeCompact) and type(model)._compacted is not CanBeCompact._compacted
+
+
 def _saved_bytes(model) -> int:
     return sum(array.nbytes for array in model._whole_state()[1].values())

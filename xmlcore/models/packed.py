@@ -68,6 +68,7 @@ _SECTIONS = {
     "Chosen by the model": "chosen",
     "Times": "times",
     "Size": "size",
+    "Weights made small": "compact",
     "Versions": "versions",
 }
 

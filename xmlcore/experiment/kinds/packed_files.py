@@ -122,6 +122,7 @@ class PackModel(Task):
             "dataset_name", "Name", "What the card calls the data set. Empty: as the run.", "text", None, optional=True
         ),
         DECISION,
+        Parameter("small", "Small", "Weights of a byte each: a third of the bytes, see ``compact``.", "bool", False),
     )
 
     def work(self):
@@ -145,6 +146,13 @@ class PackModel(Task):
                 decided = measures_of_sets(data.Y_test, decided_scores(packed.model, data.X_test).astype(bool))
             packed = replace(packed, card=packed.card | {"decided": decided})
         progress("Packing the model", 0.5)
+        if self.params["small"]:
+            data = in_use_or_saved(packed.card["data"]["fingerprint"])
+            small = packed.model.compact(8, data.X_test, data.Y_test)
+            when = {f"{k} {when}": small.compact_[when][k] for k in ("P@1", "P@5") for when in ("before", "after")}
+            packed = replace(
+                packed, model=small, card=packed.card | {"compact": {"bits": small.compact_["bits"]} | when}
+            )
         if files is not None:
             files[FILE] = packed.save
         return {"card": packed.card, "text": packed.describe()}

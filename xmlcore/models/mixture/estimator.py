@@ -13,6 +13,7 @@ from xmlcore.label_names import given_classes
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import saving
 from xmlcore.models.base import MultiLabelModel, warm_up_pieces
+from xmlcore.models.compacting import can_be_compact
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.mixture import weighing
@@ -289,7 +290,7 @@ class Mixture(ScoresRows):
         return pd.DataFrame(self._trials, columns=["member", "held-out rows", "weight"])
 
     def _compacted(self, bits):
-        can = [type(member)._compacted is not MultiLabelModel._compacted for member in self.members_]
+        can = [*map(can_be_compact, self.members_)]
         if not any(can):
             return super()._compacted(bits)
         small = copy.copy(self)
