@@ -85,8 +85,7 @@ def with_libmultilabel(train, labels, test, n_labels, _):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import Pipeline
 
-    about = {"options": "-s 2 -m 1", "linear_technique": "tree", "scoring_metric": "P@1"}
-    steps = [("tfidf", TfidfVectorizer()), ("clf", linear.MultiLabelEstimator(**about))]
+    steps = [("tfidf", TfidfVectorizer()), ("clf", linear.MultiLabelEstimator(linear_technique="tree"))]
     grid = {
         "tfidf__ngram_range": [(1, 1), (1, 2)],
         "tfidf__min_df": [1, 2],
