@@ -5,7 +5,8 @@ import streamlit as st
 from pages.shared import actions, jobs, tasks
 from pages.shared.results import results
 
-TWINS = 0.8  # the share of the training rows that find the weights
+TWINS = 0.8  # the share of the training rows on which models are trained that find the weights on the others
+SEARCH = 0.5  # seconds for each model, of finding them
 HOW = (
     "One model of the ticked ones: the mean of their calibrated probabilities decides. Its weights come from models of "
     f"the same settings, which are trained on {100 * TWINS:.0f} % of the training rows and judged on the others. The "
@@ -33,11 +34,18 @@ def button(task, tick) -> None:
     actions.button("Mix", key="compare.mix", type="tertiary", icon=":material/join:", help=HOW, on_click=start)
 
 
-def below(task, ticked: list, seconds: float) -> None:
-    """Say how long mixing takes, where the models took so many seconds, and show mixtures that are being made."""
+def seconds_of(frame, n_train: int) -> float:
+    """Return about how long mixing results takes: training, predicting the other rows, and finding the weights."""
+    predicting = (1 - TWINS) * n_train * frame["predict_ms_per_row"].sum() / 1000
+    return float(TWINS * frame["fit_s"].sum() + predicting + SEARCH * len(frame))
+
+
+def below(task, ticked: list, frame) -> None:
+    """Say how long mixing takes, by the lines of the ticked results, and show mixtures that are being made."""
     if task is not None and not task.exists():
+        seconds = seconds_of(frame, task.sizes["n_train"])
         share = f"{100 * TWINS:.0f} % of the training rows"
-        st.caption(f"Mix finds weights with models trained on {share}: {tasks.takes(TWINS * seconds)}.")
+        st.caption(f"Mix finds weights with models trained on {share}: {tasks.takes(seconds)}.")
     for key in ticked:
         jobs.watch(jobs.active("train", key=key))
         jobs.show_failures(jobs.failed("train", key=key))

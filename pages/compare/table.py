@@ -188,7 +188,7 @@ def buttons(records: list, lines, frame, choice) -> None:
                 "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
                 "results, or else of all in the table. It says which cannot be read, and why",
             )
-    mixing.below(mixture, chosen_keys(), float(frame[frame["key"].isin(ticked)]["fit_s"].sum()))
+    mixing.below(mixture, chosen_keys(), frame[frame["key"].isin(ticked)])
 
 
 def everything(frame) -> pd.DataFrame:

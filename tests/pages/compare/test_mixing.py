@@ -1,7 +1,16 @@
 """Mixing ticked results on the Compare page, through app.py."""
 
+import pandas as pd
+import pytest
+
+from pages.compare import mixing
 from tests.pages.making import predictions, ticked, train
 from xmlcore import experiment
+
+
+def test_the_time_of_mixing_has_training_predicting_and_the_search():
+    frame = pd.DataFrame({"fit_s": [10.0, 20.0], "predict_ms_per_row": [0.5, 4.5]})
+    assert mixing.seconds_of(frame, 1000) == pytest.approx(24 + 1 + 2 * mixing.SEARCH)
 
 
 def can_mix(page):
