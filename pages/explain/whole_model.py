@@ -70,15 +70,16 @@ def _results(view, explained):
                 "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
                 f"a share of the mean size of a value. {over}",
             )
+    part = explaining.SCALES[view.kind].part
     importance = explaining.named(explained.importance, view.data, view.kind)
     if not importance["mean_abs"].any():
         return
     charts.show_figure(
-        figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),
+        figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title=f"{part.capitalize()}s that decide most"),
         importance,
         f"{view.files}-importance",
         f"Contributions to each row’s first label, over {format.count(len(explained.rows), 'row')}: {BARS}",
-        counted="features that occur",
+        counted=f"{part}s that occur",
     )
 
 

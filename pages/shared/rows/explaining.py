@@ -35,6 +35,7 @@ class Scale(NamedTuple):
     unit: str  # what contributions add up to, as the title of their axis
     about: str  # a sentence on what it is
     percent: bool = False  # whether it is a probability, in percent
+    part: str = "feature"  # each of those that contribute
 
     @property
     def column(self) -> str:
@@ -51,9 +52,9 @@ SCALES = {
     "training rows that have the label, in the leaves that the row reaches. The ranks are by LdSM’s own score, in "
     "which a training row with many labels counts less for each, so a label of higher rank can have a lower P.", True),
     "part": Scale("P", "P, percentage points", "Scores on this page are probabilities P, in percent: the weighted "
-    "mean of the members’ ones. Contributions are those of the members, and add up to it.", True),
+    "mean of the members’ ones. Contributions are those of the members, and add up to it.", True, "member"),
     "votes": Scale("score", "the score", f"{VOTES[None]} Contributions are those of the training rows that vote, and "
-    "add up to the score."),
+    "add up to the score.", part="training row"),
     "log_score": Scale("score", "log score", f"{HINGE['squared_hinge']} Here it is the product, along the label’s path "
     "in the tree, of factors cut off at 1, mean over trees. Contributions add up to its natural logarithm."),
     "margin_score": Scale("score", "the margin", f"{HINGE['squared_hinge']} Here it is the sigmoid of the margin of "
@@ -248,6 +249,7 @@ def show_contributions(frame, attrs: dict, name: str, file: str) -> None:
     """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
     figure = figures.contribution_bars(frame, BARS, unit=SCALES[attrs["kind"]].unit, title=title, start=start(attrs))
+    part = SCALES[attrs["kind"]].part
     others = " The last bars are the sums of all others; two features of each sign always have bars." * bool(
         figure.layout.meta["others"]
     )
@@ -255,9 +257,9 @@ def show_contributions(frame, attrs: dict, name: str, file: str) -> None:
         figure,
         frame,
         f"{file}-contributions",
-        f"The part that each feature adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number "
-        "beside a name is the feature’s value; equal parts stand in the order of the data set’s features.",
-        counted="features",
+        f"The part that each {part} adds to the score of {format.bold(name)}. {adds_up(attrs)}{others} The number "
+        f"beside a name is the {part}’s value; equal parts stand in the order of the {part}s.",
+        counted=f"{part}s",
     )
 
 

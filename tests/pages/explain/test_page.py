@@ -113,7 +113,8 @@ def test_every_model_is_explained_on_one_scale(ready, model, params, name):
     chance = row_decided(fitted, x)[0][label] if name == "decision P" else chance
     score = f"{chance:.3g}" if name == "score" else f"{100 * chance:.3g} %"
     assert f"({name} = {score})" in page.text().replace("−", "-")
-    assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
+    most = "Training rows" if model == "NearestRows" else "Features"
+    assert f"**{model}** ranks" in page.text() and f"{most} that decide most" in str(titles(page))
     wanted = chance if name == "score" else 100 * chance
     for columns in (("correct", "score"), ("rank_before", "before")):  # predicted labels, and these under noise
         line = page.frame(*columns).set_index("name").filter(regex=rf"topic \*{label}\*$", axis=0)
