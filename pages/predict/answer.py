@@ -84,7 +84,7 @@ def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Pre
     if (group := _group(prediction)) is not None:
         st.caption(
             f"No label is sure enough. **{format.plain(group.name)}**, which is above "
-            f"{format.count(len(group.labels), 'label')}, has P = {100 * group.probability:.0f} %."
+            f"{format.count(len(group.labels), 'label')}, has P\u00a0=\u00a0{100 * group.probability:.0f}\u00a0%."
         )
     if question.text is not None and not prediction.x.nnz:
         st.caption("The model knows no word of the text, so it gets no labels: they would be those of any such text.")
