@@ -168,7 +168,9 @@ def _labels(prediction, explained) -> None:
     if prediction.predictor.run is not None and prediction.scored.scale == prediction.kind:
         explaining.say_far_off(prediction.predictor.key, prediction.kind)
     if ranked.size < prediction.k:
-        st.caption(f"Asked for {prediction.k:,} labels, the model ranks {ranked.size:,}: no others have a score.")
+        allowed = prediction.scored.allowed
+        do = "are allowed" if allowed is not None and np.count_nonzero(allowed) == ranked.size else "have a score"
+        st.caption(f"Asked for {prediction.k:,} labels, the model ranks {ranked.size:,}: no others {do}.")
     _say_further(prediction)
     if prediction.question.row is not None:
         addresses.link("Explain", "What if its features were others", section="What if")
