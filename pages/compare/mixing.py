@@ -6,7 +6,8 @@ from pages.shared import actions, jobs, tasks
 from pages.shared.results import results
 
 TWINS = 0.8  # the share of the training rows on which models are trained that find the weights on the others
-SEARCH = 0.5  # seconds for each model, of finding them
+MANY = 1000  # of the others, from which on weights by frequency are tried
+SEARCH, OF_MANY = 0.25, 4.0  # seconds for each model, of finding weights on few and on many rows
 HOW = (
     "One model of the ticked ones: the mean of their calibrated probabilities decides. Its weights come from models of "
     f"the same settings, which are trained on {100 * TWINS:.0f} % of the training rows and judged on the others. The "
@@ -36,8 +37,9 @@ def button(task, tick) -> None:
 
 def seconds_of(frame, n_train: int) -> float:
     """Return about how long mixing results takes: training, predicting the other rows, and finding the weights."""
-    predicting = (1 - TWINS) * n_train * frame["predict_ms_per_row"].sum() / 1000
-    return float(TWINS * frame["fit_s"].sum() + predicting + SEARCH * len(frame))
+    others = (1 - TWINS) * n_train
+    search = len(frame) * (OF_MANY if others >= MANY else SEARCH)
+    return float(TWINS * frame["fit_s"].sum() + others * frame["predict_ms_per_row"].sum() / 1000 + search)
 
 
 def below(task, ticked: list, frame) -> None:

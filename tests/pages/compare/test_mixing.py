@@ -11,6 +11,7 @@ from xmlcore import experiment
 def test_the_time_of_mixing_has_training_predicting_and_the_search():
     frame = pd.DataFrame({"fit_s": [10.0, 20.0], "predict_ms_per_row": [0.5, 4.5]})
     assert mixing.seconds_of(frame, 1000) == pytest.approx(24 + 1 + 2 * mixing.SEARCH)
+    assert mixing.seconds_of(frame, 6000) == pytest.approx(24 + 6 + 2 * mixing.OF_MANY)
 
 
 def can_mix(page):
