@@ -117,9 +117,7 @@ def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, 
     return RowsInColumns(ptr, columns[:count], values[:count], dense_at, dense)
 
 
-@kernel
 def take_rows(indptr, indices, data, first, stop, feature_ids, column_of, unit):
     """Return ``ptr``, ``columns`` and ``values`` of :func:`rows_in_columns` with all rows stored as sparse rows."""
-    least = indptr[stop] - indptr[first] + 1
-    rows = rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, unit, np.int64(0), least)
-    return rows.ptr, rows.columns, rows.values
+    least = int(indptr[stop] - indptr[first]) + 1
+    return rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, unit, 0, least)[:3]
