@@ -253,6 +253,7 @@ def train_group(x, n_columns, own, under, first, size, settings, number):
     # the violation, which is nan when the descent diverged.
     bias = np.empty(size, np.float32)
     places = np.empty(size, np.int64)
+    children = np.empty(size, np.int64)
     n_open = 0
     n_targets = 0
     for c in range(size):
@@ -260,15 +261,16 @@ def train_group(x, n_columns, own, under, first, size, settings, number):
         bias[c] = np.inf if positives > 0 else -np.inf
         if 0 < positives < own.size:
             places[n_open] = c
+            children[n_open] = first + c
             n_open += 1
             n_targets += positives
     places = places[:n_open]
+    children = children[:n_open]
     if n_open == 0:
         return (
             np.empty(0, np.int32), np.zeros(1, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), bias, 0,
             ZERO,
         )  # fmt: skip
-    children = first + places
     mirrored = False
     if n_open == 2 and n_targets == own.size:  # as many targets as rows: mirror images unless some row has both
         a = under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]]

@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.plt_rows import take_rows
-from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import PART, columns_of, unit_rows
 from xmlcore.models.plt.parameters import ALTERNATING
 from xmlcore.parallel import row_blocks
@@ -109,11 +108,11 @@ def of_features(group, size: int, scaling: Scaling | None):
     """Return classifiers of scaled rows, a GroupResult of ``size`` siblings, as classifiers of rows as they are."""
     if scaling is None:
         return group
-    sizes = np.diff(group.ptr.astype(np.int64)) if group.ptr.size else padded_size(size)
-    columns = np.repeat(group.columns, sizes)
+    width = group.value.size // max(1, group.columns.size)  # of a group that is stored densely
+    columns = np.repeat(group.columns, np.diff(group.ptr.astype(np.int64)) if group.ptr.size else width)
     value = (group.value * scaling.factor[columns]).astype(np.float32)
-    places = group.child if group.ptr.size else np.tile(np.arange(padded_size(size)), group.columns.size)
-    shift = np.bincount(places, value * scaling.centre[columns], padded_size(size))[:size]
+    places = group.child if group.ptr.size else np.tile(np.arange(width), group.columns.size)
+    shift = np.bincount(places, value * scaling.centre[columns], size)[:size]
     return group._replace(value=value, bias=(group.bias - shift).astype(np.float32))
 
 
