@@ -5,7 +5,7 @@ import gc
 import numpy as np
 import pytest
 from numba import njit
-from numba.core import config
+from numba.core import config, types
 from numba.core.registry import CPUDispatcher
 from numba.core.target_extension import CPU, jit_registry
 
@@ -61,12 +61,12 @@ def test_functions_of_numpy_work_after_kernels_used_them():
         return np.arange(n)[::-1].copy().sum() + np.empty(n - 1, np.float64).size
 
     compiled = kernel(reversed_and_longer), njit(reversed_and_longer)
-    usual = jit_registry[CPU]
+    usual, typing = jit_registry[CPU], types.Function.get_call_type
     for function in compiled:
         assert function(4) == 9
         with pytest.raises(ValueError, match="negative dimensions"):
             function(0)
-    assert jit_registry[CPU] is usual
+    assert jit_registry[CPU] is usual and types.Function.get_call_type == typing
 
 
 def test_an_error_in_a_called_function_reaches_python():

@@ -18,11 +18,14 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.target_extension import CPU, jit_registry
+from numba.core.targetconfig import ConfigStack
 
 from xmlcore._kernels._caching import KernelCache, tell_once
 from xmlcore.interrupts import call_to_the_end
 
 _call = CPUDispatcher.__call__
+_signature_of_call = types.Function.get_call_type
+_signatures = {}  # with the keys of their code
 
 
 class CodeForCallers(JITCodeLibrary):
@@ -89,6 +92,16 @@ class _KernelFlags(Flags):
         return _SharedFlags.of(self)
 
 
+def _kept_signature(function, context, args, kws):
+    """Return the signature of a call of one of Numba's functions: Numba tries all its definitions, for each call."""
+    key = function, tuple(args), tuple(kws.items()), ConfigStack.top_or_none()
+    if key not in _signatures:
+        found = _signature_of_call(function, context, args, kws)
+        _signatures[key] = found, function.get_impl_key(found)
+    found, function._impl_keys[found.args] = _signatures[key]
+    return found
+
+
 class KernelCompiler(Compiler):
     """Numba's compiler, which compiles NumPy's functions once for all kernels, and for callers only."""
 
@@ -98,9 +111,11 @@ class KernelCompiler(Compiler):
         with global_compiler_lock:
             usual = jit_registry.pop(CPU)  # with which Numba compiles what takes the place of NumPy's functions
             jit_registry[CPU] = functools.partial(usual, pipeline_class=CompilerForCallers)
+            before, types.Function.get_call_type = types.Function.get_call_type, _kept_signature
             try:
                 return super()._compile_core()
             finally:
+                types.Function.get_call_type = before
                 del jit_registry[CPU]
                 jit_registry[CPU] = usual
 
