@@ -1,12 +1,11 @@
-"""Digits, random numbers, sorting, selection and shares of rows are those of the plain-Python twins."""
+"""Random numbers, sorting, selection and shares of rows are those of the plain-Python twins."""
 
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore._kernels import digits, k_best, rng
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels import k_best, rng
 from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.sorting import sort_in_place, stable_order
 from xmlcore._kernels.stratify import distribute
@@ -23,26 +22,6 @@ def test_the_filled_entries_are_copied(dtype, filled, size):
     assert copy[:filled].tolist() == expected[:filled]
     copy[:] = 0
     np.testing.assert_array_equal(array, np.arange(1, 6))
-
-
-@kernel
-def read_everywhere(text, counts, values):
-    """Read the digits from each place on that eight bytes follow."""
-    for at in range(counts.size):
-        counts[at], values[at] = digits.read_digits(text, at)
-
-
-def test_digits_are_read_from_every_place_of_any_text():
-    rng = np.random.default_rng(0)
-    letters = np.frombuffer(b"0123456789" * 6 + bytes(range(256)), np.uint8)
-    text = np.concatenate(
-        [rng.choice(letters, 5000), np.frombuffer(b"99999999 00000000.00000001:12345678/9", np.uint8)]
-    )
-    counts, values = np.zeros((2, text.size - 8), np.int64)
-    read_everywhere(text, counts, values)
-    expected = [naive.sorting.read_digits(text.tobytes(), at) for at in range(counts.size)]
-    assert list(zip(counts.tolist(), values.tolist())) == expected
-    assert set(counts) == set(range(9))
 
 
 @pytest.mark.parametrize("seed, number", [(0, 0), (1, 7), (2**32 - 1, 123456)])

@@ -1,20 +1,12 @@
-"""Sorting and selection with Python's own sort, digits and hits.
+"""Sorting and selection with Python's own sort, and hits.
 
-Twins of arrays.py, digits.py, sorting.py, k_best.py, ranking.py and stratify.py.
+Twins of arrays.py, sorting.py, k_best.py, ranking.py and stratify.py.
 """
-
-import re
 
 
 def enlarged(array, filled, size):
     """Cut or extend a list; None stands for anything."""
     return array[:filled] + [None] * (size - filled)
-
-
-def read_digits(text, at):
-    """Return how many digits follow in bytes, eight at most, and their number."""
-    digits = re.match(rb"[0-9]{0,8}", text[at:]).group()
-    return len(digits), int(digits or b"0")
 
 
 def stable_order(keys):
