@@ -58,8 +58,8 @@ ARRAYS = {  # statements about the arrays of a model, by their names
         "feature_of_column *= 0",
     ],
     "OneVsRest": [
-        "weight_ptr[0] = 1", "weight_ptr[2] = -5", "weight_ptr[-1] = 10**9", "weight_columns[0] = 14",
-        "weight_columns[0] = -1", "weight_columns[0] = weight_columns[1]", "weights[0] = np.nan",
+        "weight_ptr[0] = 1", "weight_ptr[2] = -5", "weight_ptr[-1] = 10**9", "weight_labels[0] = 10**6",
+        "weight_labels[0] = -1", "weight_labels[0] = weight_labels[1]", "weights[0] = np.nan",
         "weights[0] = np.inf", "intercept[0] = np.nan", "feature_of_column[0] = 10**6",
         "weight_ptr, intercept = weight_ptr[:0], intercept[:0]",
     ],

@@ -11,7 +11,6 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import (
-    CHECKED,
     are_finite,
     are_pointers,
     are_rising_lists,
@@ -99,10 +98,11 @@ PARAMETERS = (
 PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
-# Arrays of a saved model that hold its weights -> dtype.
-WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32", "intercept": "float32"}
-# Those of a compact one: where the weights of each column begin, their labels, whole numbers, each column's scale.
+# Arrays of a saved model that hold its weights: where those of each column begin, their labels, and the weights. Those
+# of a compact one are whole numbers, which the scale of their column is multiplied by.
+BY_COLUMN = ("weight_ptr", "weight_labels", "weights")
 COMPACT = ("weight_ptr", "weight_labels", f"weights{ANY_BYTES}", "scale")
+BY_LABEL = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32"}  # of an earlier version
 INVALID = "the weights are invalid: the file was damaged or written by something else"
 
 
@@ -199,9 +199,9 @@ class OneVsRest(LinearModel):
             *run_tasks(train, blocks, sizes, self.n_jobs, progress, PHASE, "blocks of labels")
         )
         weights, at = np.concatenate(weights), (np.concatenate(labels), np.concatenate(columns))
-        by_label = sp.csr_array((weights, at), shape=(n_labels, rows.X.shape[1]))
+        by_column = sp.csc_array((weights, at), shape=(n_labels, rows.X.shape[1]))
         read = rows.feature_of_column, rows.n_features, self.loss, choice.settings["normalize"]
-        self._set_fitted(*csr_parts(by_label), np.concatenate(bias), *read)
+        self._set_fitted(csr_parts(by_column), np.concatenate(bias), *read)
         self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = max(epochs)
         if any(late):
@@ -294,23 +294,20 @@ class OneVsRest(LinearModel):
         arrays = (*by_label, *self._by_column, *self._columns, self.intercept_, self.feature_of_column_)
         return {"n_nodes": self.n_labels_, "depth": 1, "n_weights": self.n_weights_, "model_bytes": bytes_of(arrays)}
 
-    def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss, normalize):
-        """Set the fitted attributes, given the weights of each label as lists of columns and values."""
+    def _set_fitted(self, by_column, intercept, feature_of_column, n_features, loss, normalize):
+        """Set the fitted attributes, given where the weights of each column begin, their labels, and the weights."""
         self.loss_, self.normalize_ = loss, read_as(normalize)
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
-        by_label = csr_of(weight_ptr, columns, weights, (intercept.size, max(1, feature_of_column.size)))
-        self._by_column = *csr_parts(sp.csc_array(by_label)), np.ones(by_label.shape[1], np.float32)
-        for start in range(0, columns.size, CHECKED):  # in place: the columns are not needed any more
-            columns[start : start + CHECKED] = feature_of_column[columns[start : start + CHECKED]]
-        self.coef_: sp.csr_array = csr_of(weight_ptr, columns, weights, (intercept.size, n_features))
-        self.coef_.sort_indices()
-        self.n_weights_ = int(weights.size)
+        scale = () if len(by_column) == 4 else (np.ones(by_column[0].size - 1, np.float32),)
+        vars(self).pop("coef_", None)
+        self._by_column: tuple = read_only((*by_column, *scale))
+        self.n_weights_ = int(by_column[2].size)
 
     @functools.cached_property
     def coef_(self) -> sp.csr_array:
-        """Weights of a compact model as float32, made when they are needed."""
+        """Weights of each label, of which a copy is made when they are needed."""
         ptr, labels, weights, scale = self._by_column
         shape = max(1, self.feature_of_column_.size), self.n_labels_
         by_column = sp.csr_array((np.repeat(scale, np.diff(ptr)) * weights, labels.astype(np.int32), ptr), shape=shape)
@@ -328,10 +325,10 @@ class OneVsRest(LinearModel):
         scale = scales(largest, bits)
         whole = np.rint(weights / scale[column]).astype(np.int8)
         kept, narrow = whole != 0, np.min_scalar_type(self.n_labels_ - 1)
-        model, ptr = copy.copy(self), pointers(np.bincount(column[kept], minlength=scale.size))
-        vars(model).pop("coef_", None)
-        model._by_column = read_only((ptr, labels[kept].astype(narrow), whole[kept], scale))
-        model.n_weights_ = int(ptr[-1])
+        ptr = pointers(np.bincount(column[kept], minlength=scale.size))
+        model, found = copy.copy(self), (ptr, labels[kept].astype(narrow), whole[kept], scale)
+        read = self.feature_of_column_, self.n_features_in_, self.loss_, self.normalize_
+        model._set_fitted(found, self.intercept_, *read)
         return model
 
     def _take(self, x, block):
@@ -359,48 +356,29 @@ class OneVsRest(LinearModel):
         return own | warm_up_pieces(self._trial_tree(8)) if AUTO in (self.C, self.normalize) else own
 
     def _state(self):
-        common = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}
-        if self._by_column[2].dtype == np.int8:
-            return self._values(), common | dict(zip(COMPACT, self._by_column))
-        column_of = np.full(self.n_features_in_, -1, np.int32)
-        column_of[self.feature_of_column_] = np.arange(self.feature_of_column_.size, dtype=np.int32)
-        ptr, features, weights = csr_parts(self.coef_)
-        return self._values(), common | {"weight_ptr": ptr, "weight_columns": column_of[features], "weights": weights}
+        arrays = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}
+        names = COMPACT if self._by_column[2].dtype == np.int8 else BY_COLUMN
+        return self._values(), arrays | dict(zip(names, self._by_column))
 
     def _restore(self, values, arrays):
         feature_of_column = arrays["feature_of_column"]
         self._restore_values(values, feature_of_column)
-        if COMPACT[2] in arrays:
-            return self._restore_compact(values, arrays)
-        check_types(arrays, {name: (dtype, 1) for name, dtype in WEIGHTS.items()})
-        ptr, columns, weights, intercept = (arrays[name] for name in WEIGHTS)
-        if not _are_weights(ptr, columns, weights, intercept, feature_of_column.size):
+        check_types(arrays, {"intercept": (np.float32, 1)})
+        intercept, n_columns = arrays["intercept"], max(1, feature_of_column.size)
+        if "weight_columns" in arrays:  # as earlier versions saved it
+            check_types(arrays, {name: (dtype, 1) for name, dtype in BY_LABEL.items()})
+            found = _by_column(*(arrays[name] for name in BY_LABEL), (intercept.size, n_columns))
+        else:
+            compact = COMPACT[2] in arrays
+            labels = np.min_scalar_type(intercept.size - 1) if compact else np.int32
+            names, types = COMPACT if compact else BY_COLUMN, (np.int64, labels, np.int8 if compact else np.float32)
+            check_types(arrays, {name: (dtype, 1) for name, dtype in zip(names, (*types, np.float32))})
+            found = tuple(arrays[name] for name in names)
+        if not _are_weights(*found, intercept=intercept, n_columns=n_columns):
             raise ModelFormatError(INVALID)
-        read = feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
-        self._set_fitted(ptr, columns, weights, intercept, *read)
-        if not are_rising_lists(ptr, self.coef_.indices, self.n_features_in_):  # a label has a feature twice
-            raise ModelFormatError(INVALID)
-
-    def _restore_compact(self, values, arrays):
-        ptr, labels, weights, scale = parts = [arrays[name] for name in COMPACT]
-        intercept, feature_of_column = arrays["intercept"], arrays["feature_of_column"]
-        n_labels, n_columns = intercept.size, max(1, feature_of_column.size)
-        types = ("int64", np.min_scalar_type(n_labels - 1), "int8", "float32", "float32")
-        check_types(arrays, {name: (dtype, 1) for name, dtype in zip((*COMPACT, "intercept"), types)})
-        if not (
-            are_pointers(ptr, n_columns, labels.size)
-            and weights.size == labels.size
-            and scale.size == n_columns
-            and are_rising_lists(ptr, labels, n_labels)
-            and are_finite(scale)
-            and not np.isnan(intercept).any()
-        ):
-            raise ModelFormatError(INVALID)
-        none = np.zeros(n_labels + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
-        read = feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
-        self._set_fitted(*none, intercept, *read)
-        vars(self).pop("coef_", None)
-        self._by_column, self.n_weights_ = read_only(tuple(parts)), int(weights.size)
+        self._set_fitted(
+            found, intercept, feature_of_column, values["n_features"], values["loss"], self.settings_["normalize"]
+        )
 
 
 def sigmoid(margins):
@@ -408,15 +386,23 @@ def sigmoid(margins):
     return np.exp(-np.logaddexp(0.0, -margins))
 
 
-def _are_weights(ptr, columns, weights, intercept, n_columns) -> bool:
-    """Return whether saved arrays have a bias for each label, and finite weights in columns that there are."""
+def _by_column(ptr, columns, weights, shape) -> tuple:
+    """Return the weights of each column, given those of each label as they were saved."""
+    in_range = columns.min(initial=0) >= 0 and columns.max(initial=-1) < shape[1] and weights.size == columns.size
+    if not (in_range and are_pointers(ptr, shape[0], columns.size)):
+        raise ModelFormatError(INVALID)
+    return csr_parts(sp.csc_array(csr_of(ptr, columns, weights, shape)))
+
+
+def _are_weights(ptr, labels, weights, scale=None, *, intercept, n_columns) -> bool:
+    """Return whether saved arrays have a bias for each label, and finite weights of labels that there are."""
     return (
         intercept.size > 0
-        and are_pointers(ptr, intercept.size, columns.size)
-        and weights.size == columns.size
-        and columns.min(initial=0) >= 0
-        and columns.max(initial=-1) < n_columns
-        and are_finite(weights)
+        and are_pointers(ptr, n_columns, labels.size)
+        and weights.size == labels.size
+        and are_rising_lists(ptr, labels, intercept.size)
+        and (weights.dtype == np.int8 or are_finite(weights))
+        and (scale is None or (scale.size == n_columns and are_finite(scale)))
         and not np.isnan(intercept).any()
     )
 
