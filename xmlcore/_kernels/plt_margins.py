@@ -211,10 +211,11 @@ def first_pair(tree, g, at):
 def add_dense_weights(tree, g, hits, scratch):
     """Add the products of the found entries with a group's weights, one of every child for each column."""
     rows = tree.dense_ptr[g]
+    scale = tree.scale[g]
     width = padded_size(tree.group_size[g])
     margins = scratch.margins
     for h in range(hits):
-        v = scratch.found_value[h] * tree.scale[g]
+        v = scratch.found_value[h] * scale
         row = rows + np.int64(scratch.found_at[h]) * width
         if width <= NARROW:
             for c in range(width):
@@ -229,6 +230,7 @@ def add_pairs(tree, g, hits, scratch):
     """Add the products of the found entries with a group's weights, stored as pairs (child, weight)."""
     sparse = tree.sparse_ptr[g]
     entries = tree.entry_at[g]
+    scale = tree.scale[g]
     is_compact = tree.entry_ptr.itemsize == 2
     for h in range(hits):
         at = np.int64(scratch.found_at[h])
@@ -239,7 +241,7 @@ def add_pairs(tree, g, hits, scratch):
             scratch.found_at[h] = tree.entry_ptr[entries + at]
             scratch.found_end[h] = tree.entry_ptr[entries + at + 1]
     for h in range(hits):
-        v = scratch.found_value[h] * tree.scale[g]
+        v = scratch.found_value[h] * scale
         for e in range(sparse + np.int64(scratch.found_at[h]), sparse + np.int64(scratch.found_end[h])):
             scratch.margins[tree.entry_child[e]] += v * np.float32(tree.entry_value[e])
 
