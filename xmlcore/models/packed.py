@@ -408,7 +408,7 @@ def load_model(path: FilePath, *, mmap: bool = False) -> "MultiLabelModel | Any"
     mmap : bool
         Whether the arrays of a saved model stay in their file, which is mapped: all processes that load it share the
         memory of its arrays, but not of what is computed from them, such as the indexes of PLT and the vocabulary of a
-        TextClassifier; of OneVsRest they share the weights of each label, a quarter of the model. The file must not be
+        TextClassifier. Weights of a compact tree are not compared with their checksum then. The file must not be
         changed meanwhile; ``save`` replaces the folder, which does no harm, and Windows refuses it. A packed model is
         compressed, and its arrays are read all the same, as are those of a folder from before they were aligned.
 
