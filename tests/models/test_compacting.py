@@ -111,7 +111,7 @@ def test_any_bytes_of_a_mapped_compact_tree_can_be_read(tmp_path):
         name: array.tobytes() for name, array in np.load(file).items() if name.endswith(".any") and array.size > 9000
     }
     content = bytearray(file.read_bytes())
-    assert parts
+    assert places
     for old in places.values():
         at = content.index(old)
         content[at : at + len(old)] = np.random.default_rng(0).bytes(len(old))

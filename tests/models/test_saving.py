@@ -125,7 +125,7 @@ LINEAR = {"C": 1.0, "normalize": "l2", "weight_threshold": 0.0, "max_iter": 1, "
 TREE = PLT(**LINEAR, n_estimators=1, max_leaf_labels=20, arity=8)
 # Each with the number of rows, features, labels and values of a row of which it is made, for 10 to 25 MB.
 MODELS = [
-    (OneVsRest(**LINEAR), (300, 5_000, 250, 600)),
+    (OneVsRest(**LINEAR), (300, 5_000, 400, 600)),
     (TextClassifier(model=TREE), (600, 10_000, 250, 600)),
     (LdSM(n_estimators=3, n_epochs=1, n_jobs=1, max_nodes=41), (500, 20_000, 300, 2_000)),
     (DoubleSampling(n_jobs=1, n_candidates=2), (400, 80_000, 300, 2_500)),

@@ -296,6 +296,25 @@ def unfold(tree, g, t0, t1, lanes, weights):
                 weights[to + np.int64(tree.entry_child[e])] = scale * np.float32(tree.entry_value[e])
 
 
+@part
+def whole_tiles(places, first, stop):
+    """Repeat the last place until the rows are whole tiles; return their number."""
+    rows = stop - first
+    while rows % TILE_ROWS > 0:
+        places[first + rows] = places[stop - 1]
+        rows += 1
+    return rows
+
+
+@part
+def begin_margins(tree, g, rows, lanes, out):
+    """Write the biases of a group's children, minus infinity in other lanes, as the margins of some rows."""
+    size = tree.group_size[g]
+    for i in range(rows):
+        for c in range(lanes):
+            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
+
+
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
 def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
@@ -311,12 +330,9 @@ def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
     lanes = max(width, LANES)
     rows = stop - first
     is_one = rows == 1
-    while rows % TILE_ROWS > 0 and not is_one:
-        places[first + rows] = places[stop - 1]
-        rows += 1
-    for i in range(rows):
-        for c in range(lanes):
-            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
+    if not is_one:
+        rows = whole_tiles(places, first, stop)
+    begin_margins(tree, g, rows, lanes, out)
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]
