@@ -41,7 +41,7 @@ MEASURES = ("P@1", "P@3", "P@5", "PSP@5", "F1@5")
 ABOUT = """# Texts beside other programs
 
 In %; F1@5 is the mean over texts. Times are those of the processor, of everything a program does: its start, choice,
-training and predictions; other programs ran meanwhile. scikit-learn chooses on 2,000 training texts by 2,000 others.
+training and predictions; other programs ran meanwhile. scikit-learn chooses on at most 2,000 texts by as many others.
 MLLM's vocabulary has preferred names only, neither synonyms nor relations. Who is missing was left out: LibMultiLabel
 and scikit-learn where they take too long, MLLM where labels have no names, `Mixture()` on yso-finna-en."""
 
