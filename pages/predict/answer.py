@@ -1,6 +1,5 @@
 """The answer of the Predict page: the labels of a row with their scores, and why the model gives one of them."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -96,10 +95,10 @@ def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Pre
 def _group(prediction: Prediction) -> decisions.Entry | None:
     """Return what is above labels, more likely than not, where a kept decision predicts none of them."""
     of = prediction.predictor
-    rule, hierarchy = decisions.rule_of(of.model), None if of.data is None else of.data.hierarchy
+    rule = decisions.rule_of(of.model, prediction.scored.allowed)
+    hierarchy = None if of.data is None else of.data.hierarchy
     if rule is None or hierarchy is None or len(prediction.scored.decided):
         return None
-    rule = replace(rule, allowed=prediction.scored.allowed)
     (said,) = decisions.back_off(rule, prediction.x, taxonomy=hierarchy, names=hierarchy.names, least=LEAST)
     return next(iter(said), None)
 

@@ -12,6 +12,7 @@ from pages.shared.results import results
 from pages.shared.rows import row_editor
 from pages.shared.view import look, now
 from pages.shared.workspaces import dataset_list, workspace
+from xmlcore.experiment.kinds.decide import read_labels
 from xmlcore.experiment.kinds.predictions import WORDS_ALONE
 
 ROW, TEXT, FEATURES, FILE = "A test row", "A text", "Features", "A file"
@@ -71,13 +72,8 @@ def choose_allowed(predictor) -> np.ndarray | None:
     kept = predictor.packed.allowed()
     hint = "All" if kept is None else f"The {np.count_nonzero(kept):,} of the kept decision"
     typed = fields.text("Labels allowed", f"predict.allowed {predictor.key}", placeholder=hint, help=help)
-    given, excluded, named = [], [], {*(predictor.packed.label_names or ())}
-    for part in filter(lambda part: part.strip(" -"), typed.split(";")):
-        name = part.strip().removeprefix("-").strip()
-        label = int(name) if name.isdecimal() and name not in named else name
-        (excluded if part.strip().startswith("-") else given).append(label)
     try:
-        return predictor.packed.allowed(given or None, excluded or None)
+        return predictor.packed.allowed(*read_labels(typed, {*(predictor.packed.label_names or ())}))
     except ValueError as error:
         st.warning(f"This is not taken: {format.plain(str(error))}")
         return kept

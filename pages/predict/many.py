@@ -17,7 +17,7 @@ from xmlcore import experiment, store
 from xmlcore.datasets.readers.names import visible
 from xmlcore.datasets.readers.sources import stem
 from xmlcore.datasets.texts.guess import guess_new_texts
-from xmlcore.experiment.kinds.decide import written_ids
+from xmlcore.experiment.kinds.decide import written_labels
 from xmlcore.experiment.kinds.predictions import LINES, OF_FILE, ROWS, TEXTS, Predictions, given_rows
 
 ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
@@ -40,10 +40,7 @@ GONE = "The row of a file that a link names is not kept here, so this page shows
 
 
 def ask(predictor, allowed) -> asked.Question | None:
-    """Let files be predicted, show the rows of one, and return the selected row: at first the least certain one.
-
-    ``allowed`` is which labels may be predicted, as :class:`pages.predict.answer.Prediction` has it.
-    """
+    """Let files be predicted, show the rows of one, and return the selected row: at first the least certain one."""
     by = _by(predictor, allowed)
     own, named = _predicted(predictor), _named(predictor)
     file = named or next(iter(own), None)
@@ -170,7 +167,7 @@ def _by(predictor, allowed) -> dict:
     """Return the parameters that say which labels a file can get, and by which decision unless its model has one."""
     kept = predictor.packed.allowed()
     own = allowed is None or np.array_equal(allowed, np.ones_like(allowed) if kept is None else kept)
-    by = {"labels": None if own else written_ids(allowed)}
+    by = {"labels": None if own else written_labels(allowed)}
     return by if predictor.run is None else by | {"decision": decided.in_force(predictor.key)}
 
 

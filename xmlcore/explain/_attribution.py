@@ -34,7 +34,6 @@ from xmlcore.typing import ArrayLike, Matrix, Ranker
 from xmlcore.validation import check_fitted, check_label_ids, check_row, csr_parts
 
 HINGED = {"log_proba": "log_score", "margin": "margin_score"}  # kinds of score with the squared hinge
-KINDS = ("log_proba", "margin", "share", "score", "part", "votes", *HINGED.values())
 NOT_OF_FEATURES = ("score", "part", "votes")  # explained by other things than the features of X
 
 
@@ -45,7 +44,7 @@ class Attributions(NamedTuple):
     contributions: sp.csr_array  # float64, with the same entries as ``values``; zeros are stored
     baseline: np.ndarray  # float64 (n,): score of a row without features
     total: np.ndarray  # float64 (n,): the baseline plus the contributions of the row
-    kind: str  # what the score is: one of KINDS
+    kind: str  # what the score is, see above
     names: list | None  # of features of pairs, of training rows or of members; None if features are those of X
 
 

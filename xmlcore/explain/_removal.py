@@ -12,15 +12,7 @@ from xmlcore.first_use import pd
 from xmlcore.models.rows import rows_for
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker, SomeLabels
-from xmlcore.validation import (
-    check_count,
-    check_is,
-    check_label_ids,
-    check_list,
-    check_model,
-    check_number,
-    check_row,
-)
+from xmlcore.validation import check_count, check_is, check_label_ids, check_list, check_model, check_number, check_row
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
@@ -209,10 +201,7 @@ def _without(X, kept):
 
 
 def label_values(model: Ranker, x: Matrix, labels: ArrayLike, *, allowed: SomeLabels | None = None) -> np.ndarray:
-    """Return the scores of some labels of one row, all on the scale that explanations of the model have.
-
-    ``allowed`` is as in :func:`xmlcore.explain.contributions`.
-    """
+    """Return scores of labels of one row on the scale of explanations; ``allowed`` is as in :func:`contributions`."""
     kind = kind_of(model)
     model = unwrapped(model)
     x = one_row(model, x, allowed)

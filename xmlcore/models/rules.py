@@ -226,16 +226,10 @@ class Rule:
                 f"{model.n_labels_:,}: learn a rule for it"
             )
 
-    def decided(
-        self, model: Ranker, X: sp.csr_array, watch: "Watch | None" = None, allowed: np.ndarray | None = None
-    ) -> sp.csr_array:
-        """Return the probabilities of the predicted labels of checked rows, by a model that takes rows.
-
-        ``allowed`` is which labels can be predicted; by default those of the rule.
-        """
+    def decided(self, model: Ranker, X: sp.csr_array, watch: "Watch | None" = None) -> sp.csr_array:
+        """Return the probabilities of the predicted labels of checked rows, by a model that takes rows."""
         self._check_labels_of(model)
-        rule = self if allowed is None else replace(self, allowed=allowed)
-        parts = [chosen(found, self.take(found)) for found in rule._in_blocks(model, X, watch)]
+        parts = [chosen(found, self.take(found)) for found in self._in_blocks(model, X, watch)]
         shape = (0, self.n_labels)
         return sp.csr_array(sp.vstack(parts, format="csr")) if parts else sp.csr_array(shape, dtype=np.float64)
 
@@ -414,13 +408,15 @@ def innermost(model) -> Ranker:
     return model
 
 
-def rule_of(model: Ranker) -> Rule | None:
+def rule_of(model: Ranker, allowed: np.ndarray | None = None) -> Rule | None:
     """Return the rule that is kept with a model, such as one that was loaded.
 
     Parameters
     ----------
     model : Ranker
         A fitted model.
+    allowed : ndarray of bool, shape (L,), optional
+        The labels among which it decides; by default its own.
 
     Returns
     -------
@@ -429,7 +425,7 @@ def rule_of(model: Ranker) -> Rule | None:
     """
     check_is(innermost(model), "rule_", "model", "a model of xmlcore, such as PLT(),")
     rule = innermost(model).rule_
-    return None if rule is None else replace(rule, model=model)
+    return None if rule is None else replace(rule, model=model, allowed=rule.allowed if allowed is None else allowed)
 
 
 def drift_told(model: Ranker, rows: Watch) -> dict[str, Any] | None:
@@ -481,18 +477,9 @@ def _decision_of(inner) -> str:
     return f"the best labels for {measure}"
 
 
-def _rule_among(model, allowed) -> Rule | None:
-    """Return the rule that is kept with a model, if there is one, among labels if these are given."""
-    rule = rule_of(model)
-    return rule if rule is None or allowed is None else replace(rule, allowed=allowed)
-
-
 def row_decided(model, X: Matrix, allowed: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds.
-
-    ``allowed`` is as in :func:`decided_scores`.
-    """
-    rule = _rule_among(model, allowed)
+    """Return, by label, the probabilities that decide for one row where scores do not, and the thresholds."""
+    rule = rule_of(model, allowed)
     probabilities = calibrated(model, X, rule=rule)
     if probabilities is None:
         inner = innermost(model)
@@ -533,8 +520,8 @@ def decided_scores(model, X: Matrix, watch: Watch | None = None, allowed: np.nda
     if allowed is None:
         return model._decided(X, watch=watch)
     (model, X), inner = rows_of(model, X), innermost(model)
-    if inner.rule_ is not None:
-        return inner.rule_.decided(model, X, watch, allowed)
+    if (rule := rule_of(model, allowed)) is not None:
+        return rule.decided(model, X, watch)
     if _predicts_one(inner):
         return candidates(model, X, 1, allowed)[0]
     found = sp.csr_array(model.predict_proba(CheckedRows.among(X, allowed), inner.threshold_))
@@ -559,7 +546,7 @@ def _with_further(model, X, few, rule) -> sp.csr_array:
 
 def cut_scores(model, X: Matrix, watch: Watch, allowed: np.ndarray | None = None) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the predicted labels of a model with the probabilities that decide, and the probabilities of others."""
-    rule = _rule_among(model, allowed)
+    rule = rule_of(model, allowed)
     probabilities = calibrated(model, X, watch, rule)
     if probabilities is None:
         return decided_scores(model, X, allowed=allowed), model.predict_proba(X)

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import itertools
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ OF_CUT = ("micro P", "micro R", "labels", FOUND, EMPTY)
 SETS = ("micro P", "micro R", "micro F1", "samples F1", "macro F1", "labels", FOUND)  # measures of any decision
 MOST_CUTS = 200  # lines of the table of thresholds, at equal steps of recall
 FEWEST = 10  # training rows: with fewer, none can be held out
-IDS = "Ids of the only labels that may be predicted, 3;7, or of those that may not: -3;-7."
+LABELS = "Ids or names of the only labels that may be predicted, 3;7, or of those that may not: -3;-7."
 DECISION = Parameter(
     "decision",
     "Decision",
@@ -102,22 +103,24 @@ def among(name: str, allowed: np.ndarray | None) -> str:
     name = without_labels(name)
     if allowed is None or allowed.all() or name.startswith(PROMISE):
         return name
-    return name + AMONG + written_ids(allowed)
+    return name + AMONG + written_labels(allowed)
 
 
-def written_ids(allowed: np.ndarray) -> str:
-    """Return the ids of the labels that are allowed, bool (L,), or of the others, as in :data:`IDS`."""
+def written_labels(allowed: np.ndarray) -> str:
+    """Return the ids of the labels that are allowed, bool (L,), or of the others, as in :data:`LABELS`."""
     few = 2 * allowed.sum() <= allowed.size
     return ";".join(f"{'' if few else '-'}{id}" for id in np.flatnonzero(allowed == few))
 
 
-def read_ids(text: str | None) -> tuple[list[int] | None, list[int] | None]:
-    """Return the ids that may be predicted and those that may not, of a text as in :data:`IDS`; None: not given."""
-    try:
-        ids = [] if text is None else [(id.startswith("-"), int(id.removeprefix("-"))) for id in text.split(";")]
-    except ValueError:
-        raise ValueError(f"labels must be ids with ; between, such as 3;7 or -3;-7, not {text!r:.60}") from None
-    return ([id for out, id in ids if not out] or None), ([id for out, id in ids if out] or None)
+def read_labels(text: str | None, names: Container[str] = ()) -> tuple[list | None, list | None]:
+    """Return the labels that may be predicted and those that may not, of a text as in :data:`LABELS`; None: no such."""
+    found: tuple[list, list] = [], []
+    for part in (text or "").split(";"):
+        name = part.strip().removeprefix("-").strip()
+        if name:
+            label = int(name) if name.isdecimal() and name not in names else name
+            found[part.strip().startswith("-")].append(label)
+    return found[0] or None, found[1] or None
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class Decisions:
         "micro F1 among 3;7" may predict the labels 3 and 7 only, and "micro F1 among -3;-7" all but these.
         """
         if AMONG in name:
-            return self.rule(without_labels(name)).within(*read_ids(name.partition(AMONG)[2]))
+            return self.rule(without_labels(name)).within(*read_labels(name.partition(AMONG)[2]))
         is_cut = is_decision(name) and name not in CHOICES
         line = self.line(name)
         values, arrays = self.rules[MEASURES[0] if is_cut else name]

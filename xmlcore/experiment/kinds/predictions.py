@@ -19,7 +19,7 @@ from xmlcore.datasets.texts.reading import texts_with_ids
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.engine.task import KINDS, MADE_BY, Task, load, register
 from xmlcore.experiment.engine.times import Work
-from xmlcore.experiment.kinds.decide import DECISION, IDS, deciding, read_ids
+from xmlcore.experiment.kinds.decide import DECISION, LABELS, deciding, read_labels
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.experiment.kinds.train import kept_run_and_model
 from xmlcore.first_use import pd
@@ -203,7 +203,7 @@ class _OfFile(Task):
             "again", "Again", "Key of predictions whose rows are taken. Empty: none.", "text", None, optional=True
         ),
         Parameter(
-            "labels", "Labels allowed", f"{IDS} Empty: all, or those of the decision.", "text", None, optional=True
+            "labels", "Labels allowed", f"{LABELS} Empty: all, or those of the decision.", "text", None, optional=True
         ),
     )
 
@@ -236,7 +236,7 @@ class _OfFile(Task):
         else:
             X, texts, kept, notes = self._again(model, progress)
         of_rows = part_of(progress, 0.0, 1.0, phase="Predicting")
-        allowed = model.allowed(*read_ids(self.params["labels"]))
+        allowed = model.allowed(*read_labels(self.params["labels"], model.label_names or ()))
         ranking = model.model.predict_topk(X, self.params["k"], progress=of_rows, labels=allowed)
         ranking = ranking if texts is None else of_known(ranking, X)
         if files is not None:
