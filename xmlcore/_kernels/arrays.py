@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 
 
 @kernel
@@ -14,6 +14,13 @@ def enlarged(array, filled, size):
     for i in range(filled):  # a loop compiles faster than slices
         more[i] = array[i]
     return more
+
+
+@inlined
+def fill(array, value):
+    """Do what ``array[:] = value`` does, which takes longer to compile."""
+    for i in range(array.size):
+        array[i] = value
 
 
 class CsrRows(NamedTuple):

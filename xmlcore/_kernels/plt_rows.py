@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.arrays import fill
 from xmlcore._kernels.sorting import first_at_least
 
 ZONES = 8  # Number of zones that the columns of a row are sorted by.
@@ -96,7 +97,7 @@ def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, 
                     dense[place, column] = data[t] * scale
             ptr[r - first + 1] = count
             continue
-        starts[:] = 0
+        fill(starts, 0)
         n = 0
         for t in range(indptr[r], indptr[r + 1]):
             column = column_of_feature(indices[t], feature_ids, column_of)

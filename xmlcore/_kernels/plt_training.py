@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import fill
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_descent import Costs, LocalRows, descend
 from xmlcore._kernels.plt_newton import ONE, ZERO
@@ -64,15 +65,15 @@ def node_rows(indptr, indices, leaf_of_label, parent):
     for v in range(n_nodes):
         ptr[v + 1] += ptr[v]
     rows = np.empty(ptr[n_nodes], np.int32)
-    fill = ptr[:-1].copy()
-    seen[:] = -1
+    filled = ptr.copy()
+    fill(seen, -1)
     for i in range(indptr.size - 1):
         for t in range(indptr[i], indptr[i + 1]):
             v = leaf_of_label[indices[t]]
             while v >= 0 and seen[v] != i:
                 seen[v] = i
-                rows[fill[v]] = i
-                fill[v] += 1
+                rows[filled[v]] = i
+                filled[v] += 1
                 v = parent[v]
     return NodeRows(ptr, rows, np.empty(0, np.float32))
 
@@ -132,12 +133,6 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
         marks[r * width + lane] = mark
 
 
-@inlined
-def write_costs(costs, C, weights_of_rows, own):
-    for r in range(own.size):
-        costs[r] = C * weights_of_rows[own[r]]
-
-
 @kernel
 def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number):
     """Train L2-regularised linear classifiers for children of one node."""
@@ -149,8 +144,11 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     used = np.empty(LANES, np.float32)
     boost = np.ones(LANES, np.float32)
     has_boosts = under.boosts.size > 0
-    costs = Costs(np.empty(m, np.float32), boost, has_boosts)
-    write_costs(costs.of_row, settings.C, weights_of_rows, own)
+    cost = np.empty(m, np.float32)
+    C = settings.C
+    for r in range(m):
+        cost[r] = C * weights_of_rows[own[r]]
+    costs = Costs(cost, boost, has_boosts)
     if has_boosts:
         boost[0] = under.boosts[children[0]]
     epochs = 0
@@ -169,11 +167,11 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     dual = np.empty(m * LANES, np.float32)
     for first in range(0, n, LANES):
         here = min(LANES, n - first)
-        flat[:] = ZERO
-        dual[:] = -ZERO
-        used[:] = ZERO
-        used[:here] = ONE
+        fill(flat, ZERO)
+        fill(dual, -ZERO)
+        fill(used, ZERO)
         for c in range(here):
+            used[c] = ONE
             v = children[first + c]
             if has_boosts:
                 boost[c] = under.boosts[v]
