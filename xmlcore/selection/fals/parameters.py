@@ -143,20 +143,9 @@ PRESETS = {
         "The paper's section on experiments: a tenth of the features, 10 epochs, two layers with √(features × labels) "
         "hidden units, relu. Its optimiser and step size are not named: they are Adam's usual ones.",
         {
-            "pattern": "FALS",
-            "n_features": 0.1,
-            "n_epochs": 10,
-            "attribution": "gradient",
-            "scoring": "auto",
-            "n_scored_rows": None,
-            "n_hidden": None,
-            "n_layers": 2,
-            "activation": "relu",
-            "binary": False,
-            "l2": 0.0,
-            "dropout": 0.0,
-            "batch_size": None,
-            "learning_rate": 0.001,
+            "pattern": "FALS", "n_features": 0.1, "n_epochs": 10, "attribution": "gradient", "scoring": "auto",
+            "n_scored_rows": None, "n_hidden": None, "n_layers": 2, "activation": "relu", "binary": False, "l2": 0.0,
+            "dropout": 0.0, "batch_size": None, "learning_rate": 0.001,
         },
     )
-}
+}  # fmt: skip
