@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from xmlcore.parallel import row_blocks
 from xmlcore.progress import Progress
-from xmlcore.selection.fals.network import Network, product, sigmoid_slope, slope
+from xmlcore.selection.fals.network import Network, sigmoid_slope, slope
 
 ROWS = 1024  # number of rows that are evaluated at a time
 MEMORY = 1 << 29  # largest memory of a block of labels, in bytes
@@ -51,18 +51,12 @@ def weights_of(task: ScoringTask, labels: slice) -> np.ndarray:
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
 
     def some_rows(first, stop):
-        out[first:stop] = row_weights(network, X[first:stop], labels, task.fisher)
+        out[first:stop] = sigmoid_slope(network.margins(X[first:stop], labels))
+        if not task.fisher:
+            np.square(out[first:stop], out=out[first:stop])
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
     return out
-
-
-def row_weights(network, X, labels, fisher):
-    """Return the weights of the rows of X for a slice of labels, float32 (n, C); see :func:`weights_of`."""
-    hidden = network.hidden(X)
-    inputs = hidden[-1] if hidden else X
-    slope_of_output = sigmoid_slope(product(inputs, network.weights[-1][:, labels]) + network.biases[-1][labels])
-    return slope_of_output if fisher else np.square(slope_of_output, out=slope_of_output)
 
 
 def slopes(task: ScoringTask) -> list:

@@ -34,11 +34,14 @@ class Network(NamedTuple):
             layers.append(values)
         return layers
 
+    def margins(self, X, labels: slice = slice(None)) -> np.ndarray:
+        """Return the sums that become the probabilities of some labels, shape (n, C)."""
+        hidden = self.hidden(X)
+        return product(hidden[-1] if hidden else X, self.weights[-1][:, labels]) + self.biases[-1][labels]
+
     def outputs(self, X) -> np.ndarray:
         """Return the probabilities of the labels, shape (n, L)."""
-        layers = self.hidden(X)
-        inputs = layers[-1] if layers else X
-        return sigmoid(product(inputs, self.weights[-1]) + self.biases[-1])
+        return sigmoid(self.margins(X))
 
 
 def product(X, weight):
