@@ -63,32 +63,26 @@ def back_to_first(slope_of_rows, weights, label):
 def expanded_order(task: ScoringTask, slope_of_rows) -> Iterator[Block]:
     """Yield scores computed by multiplying out the square: L H² (N / 2 + D) operations, an H x H matrix per label."""
     weights_in, weights_out = task.network.weights
+    n_rows, H = slope_of_rows.shape
 
     def scores_of(label, weight):
-        return expanded_scores(weights_in, weights_out[:, label], slope_of_rows, weight)
+        total, weights_of_label, mean = weight.sum(dtype=np.float64), weights_out[:, label], np.zeros(H)
+        if total == 0:
+            return np.zeros(weights_in.shape[0])
+        for a, b in row_blocks(n_rows, ROWS):
+            mean += weight[a:b] @ slope_of_rows[a:b].astype(np.float32, copy=False)
+        mean /= total
+        spread = np.zeros((H, H), np.float32)
+        for a, b in row_blocks(n_rows, ROWS):
+            rows = slope_of_rows[a:b] - mean.astype(np.float32)
+            rows *= np.sqrt(weight[a:b])[:, None]
+            spread += rows.T @ rows
+        spread *= weights_of_label[:, None] * weights_of_label
+        along_mean = weights_in @ (mean * weights_of_label).astype(np.float32)
+        around = np.einsum("dh,dh->d", weights_in @ spread, weights_in)
+        return (total * np.square(along_mean, dtype=np.float64) + np.maximum(around, 0)) / n_rows
 
     return _label_by_label(task, scores_of)
-
-
-def expanded_scores(weights_in, weights_out, slope_of_rows, weight):
-    """Return the mean of weight[n] * (weights_in @ (slope[n] * weights_out)) ** 2 over the rows n: float64 (D,)."""
-    total = weight.sum(dtype=np.float64)
-    n_rows, H = slope_of_rows.shape
-    if total == 0:
-        return np.zeros(weights_in.shape[0])
-    mean = np.zeros(H)
-    for a, b in row_blocks(n_rows, ROWS):
-        mean += weight[a:b] @ slope_of_rows[a:b].astype(np.float32, copy=False)
-    mean /= total
-    spread = np.zeros((H, H), np.float32)
-    for a, b in row_blocks(n_rows, ROWS):
-        rows = slope_of_rows[a:b] - mean.astype(np.float32)
-        rows *= np.sqrt(weight[a:b])[:, None]
-        spread += rows.T @ rows
-    spread *= weights_out[:, None] * weights_out
-    along_mean = weights_in @ (mean * weights_out).astype(np.float32)
-    around = np.einsum("dh,dh->d", weights_in @ spread, weights_in)
-    return (total * np.square(along_mean, dtype=np.float64) + np.maximum(around, 0)) / n_rows
 
 
 def _label_by_label(task, scores_of):
