@@ -44,7 +44,10 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
     most = rows_at_once(n_features)
 
     def centre_of(c):
-        return _centre(slope_sums[c], row_weight_sums[c], width, weights[-1][:, labels.start + c])
+        """Return the mean derivative of a label's rows, by their weights; 0 where there are several hidden layers."""
+        if not (slope_sums[c].size and row_weight_sums[c]):
+            return np.zeros(width, np.float32)
+        return (slope_sums[c] / row_weight_sums[c] * weights[-1][:, labels.start + c]).astype(np.float32)
 
     def derivatives(c, rows):
         slopes = [slope(values, task.network.activation) for values in task.network.hidden(task.X[rows])]
@@ -87,13 +90,6 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         group = max(1, min(16, count // 16, most // (n_draws + 1)))
         run_parts(task, score_together, [(c, min(count, c + group)) for c in range(0, count, group)], labels)
     return scores, error
-
-
-def _centre(slope_sum, weight_sum, width, weights_out):
-    """Return the mean derivative of a label's rows, by their weights; 0 where there are several hidden layers."""
-    if not (slope_sum.size and weight_sum):
-        return np.zeros(width, np.float32)
-    return (slope_sum / weight_sum * weights_out).astype(np.float32)
 
 
 def _spread(squares, shares, most):

@@ -121,19 +121,16 @@ def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
     width = 1 if params.activation == "relu" else 4
     slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
     scoring_bytes = 4 * weights * networks + slopes + kept + min(blocks.MEMORY, 8 * n_labels * n_rows)
-    scoring_bytes += LABEL_BYTES * n_labels + _at_once_bytes(order, n_rows, n_features, n_labels, sizes[1], threads)
+    # Of a block of labels whose scores are computed, and what threads need for that.
+    of_label = BLOCK_BYTES.get(order, 4) * n_features
+    of_thread = {"expanded": 4 * sizes[1] + 24, "direct": 8 * exact.rows_at_once(n_rows, n_features) + 16}.get(order, 0)
+    scoring_bytes += max(of_label, min(blocks.MEMORY, of_label * n_labels)) + threads * of_thread * n_features
+    scoring_bytes += LABEL_BYTES * n_labels
     if order == DRAWN:
         at_once = min(sampled.rows_at_once(n_features), 16 * (rows_scored + 1))
         scoring_bytes += threads * 12 * at_once * (n_features + sizes[1])
         scoring_bytes += min(blocks.MEMORY, 8 * n_labels * rows_scored)
     return int(max(training_bytes, scoring_bytes))
-
-
-def _at_once_bytes(order, n_rows, n_features, n_labels, n_hidden, threads) -> int:
-    """Return the memory of a block of labels whose scores are computed, and of what threads need for that."""
-    of_label = BLOCK_BYTES.get(order, 4) * n_features
-    of_thread = {"expanded": 4 * n_hidden + 24, "direct": 8 * exact.rows_at_once(n_rows, n_features) + 16}.get(order, 0)
-    return max(of_label, min(blocks.MEMORY, of_label * n_labels)) + threads * of_thread * n_features
 
 
 def _shape(X, nnz):
