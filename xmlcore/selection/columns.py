@@ -82,7 +82,13 @@ class KeepsColumns(Estimator):
         else:
             rows = np.asarray(X)
             rows = rows.reshape(checked.shape)[:, kept] if rows.dtype.kind in "fiub" else checked[:, kept].toarray()
-        return self._in_container(rows, X)
+        # In the container that ``set_output``, or scikit-learn's setting for all transformers, wants.
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if chosen is None and "sklearn" not in sys.modules:  # so that nobody has changed scikit-learn's settings
+            return rows
+        from sklearn.utils._set_output import _wrap_data_with_container
+
+        return _wrap_data_with_container("transform", rows, X, self)
 
     @documented
     def fit_transform(
@@ -108,12 +114,3 @@ class KeepsColumns(Estimator):
                 raise ValueError(f"transform must be default, pandas or polars, not {transform!r:.200}")
             self._sklearn_output_config = {"transform": transform}  # scikit-learn's ``clone`` copies it by this name
         return self
-
-    def _in_container(self, rows, X):
-        """Return rows in the container that ``set_output``, or scikit-learn's setting for all transformers, wants."""
-        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
-        if chosen is None and "sklearn" not in sys.modules:  # so that nobody has changed scikit-learn's settings
-            return rows
-        from sklearn.utils._set_output import _wrap_data_with_container
-
-        return _wrap_data_with_container("transform", rows, X, self)

@@ -182,15 +182,11 @@ class RandomForestSelection(Selector):
     n_jobs: int | None = None
 
     def _score(self, X, Y, progress, keep):
-        columns = tree_columns(sp.csc_array(X))
-        if self.per_label:
-            self._score_labels(columns, sp.csc_array(Y), progress, keep)
-        else:
+        columns, n = tree_columns(sp.csc_array(X)), X.shape[0]
+        if not self.per_label:
             self._score_together(columns, Y, progress, keep)
-
-    def _score_labels(self, columns, Y, progress, keep):
-        seed = self._entropy()
-        n = columns.shape[0]
+            return
+        Y, seed = sp.csc_array(Y), self._entropy()
 
         def one_label(label):
             y = binary_column(Y, label)
