@@ -1,7 +1,6 @@
 """The answer of the Trees page: how many trees there are, how large and deep they are, and their objective J."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -9,37 +8,30 @@ import streamlit as st
 from pages.shared import format, tables
 from xmlcore import experiment
 
-TEMPLATE = "On **{name}**, {title} has learned **{trees}** with {nodes}; the deepest leaf is at depth **{depth}**."
 ABOUT = (
     "A decision tree splits the training rows again and again, into groups with similar labels; a row gets the labels "
     "that are frequent where it ends. A label tree has a label in each leaf, and opens only what is probable for a row."
 )
 
 
-class TreeFacts(NamedTuple):
-    """The facts of which the first sentence is made."""
-
-    trees: str  # their number and kind
-    nodes: str  # of a tree, inner ones of a label tree, with the least and the most if trees differ
-    depth: int  # of the deepest leaf
-
-
-def of_decision_trees(model) -> TreeFacts:
+def of_decision_trees(model) -> tuple[str, str, int]:
+    """Return the number of trees, the nodes of a tree, from least to most if trees differ, and the largest depth."""
     sizes, depth = [tree.parent.size for tree in model.trees_], max(int(tree.depth.max()) for tree in model.trees_)
     nodes = f"{min(sizes):,} to {max(sizes):,} nodes" if len({*sizes}) > 1 else format.count(sizes[0], "node")
     each = " each" if len(sizes) > 1 else ""
-    return TreeFacts(format.count(len(sizes), "decision tree"), nodes + each, depth)
+    return format.count(len(sizes), "decision tree"), nodes + each, depth
 
 
-def of_label_trees(model) -> TreeFacts:
+def of_label_trees(model) -> tuple[str, str, int]:
     model = experiment.label_tree_model(model)
     tree, trees = model.trees_[0], format.count(len(model.trees_), "label tree")
     labels, inner = format.count(tree.n_labels, "label"), format.count(tree.n_nodes - tree.n_labels, "inner node")
-    return TreeFacts(trees, f"{labels} and {inner}", int(tree.depth[-1]))
+    return trees, f"{labels} and {inner}", int(tree.depth[-1])
 
 
-def sentence(name: str, title: str, answer: TreeFacts) -> None:
-    st.markdown(TEMPLATE.format(name=format.plain(name), title=format.plain(title), **answer._asdict()), help=ABOUT)
+def sentence(name: str, title: str, trees: str, nodes: str, depth: int) -> None:
+    learned = f"On {format.bold(name)}, {format.plain(title)} has learned **{trees}** with {nodes}"
+    st.markdown(f"{learned}; the deepest leaf is at depth **{depth}**.", help=ABOUT)
 
 
 def cards_of_decision_trees(data, model) -> None:
@@ -76,18 +68,15 @@ def _objective(model) -> tuple:
     splits = np.concatenate([tree.objective for tree in model.trees_])
     if not np.isfinite(splits).any():
         return "Objective J", "–", "No split was made."
-    best, root = best_objective(model), np.nanmean([tree.objective[0] for tree in model.trees_])
-    least = "" if best is None else f" The smallest possible is {format.number(best)}."
+    root, least = np.nanmean([tree.objective[0] for tree in model.trees_]), ""
+    # The least J is that of a balanced split with each label in one child: Lemma 2 of the paper. With a small λ2 and
+    # many children, rows that go several ways can give a smaller J.
+    integrity, multiway, children = model.integrity_weight, model.multiway_weight, model.trees_[0].children.shape[1]
+    if multiway > integrity * (children - 3):
+        least = f" The smallest possible is {format.number(-float(integrity) * (children - 1))}."
     about = "Mean over all splits. J is small if children get equally many rows, the rows of a label stay together, "
     mean, at_root = format.number(np.nanmean(splits)), f"{format.number(root)} at the root"
     return "Objective J", mean, f"{about}and each row goes one way.{least}", at_root
-
-
-def best_objective(model) -> float | None:
-    """Return the least J, of a balanced split with each label in one child; None if others can be smaller."""
-    # That is Lemma 2 of the paper. With a small λ2 and many children, rows that go several ways can give a smaller J.
-    integrity, multiway, children = model.integrity_weight, model.multiway_weight, model.trees_[0].children.shape[1]
-    return -float(integrity) * (children - 1) if multiway > integrity * (children - 3) else None
 
 
 def cards_of_label_trees(data, model) -> None:

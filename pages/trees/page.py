@@ -28,7 +28,7 @@ KINDS = {  # model -> what is drawn of its trees
 
 def draw(ready) -> None:
     facts, cards, kind, further = KINDS[ready.run.model]
-    answer.sentence(ready.name, ready.title, facts(ready.model))
+    answer.sentence(ready.name, ready.title, *facts(ready.model))
     cards(ready.data, ready.model)
     ready.choose()
     named = {title: lambda show=show: show(kind(ready)) for title, show in further.items()}

@@ -53,8 +53,8 @@ def test_the_answer_and_the_drawing_have_what_the_tree_has(page, model):
     objective, root = np.nanmean(objective), np.nanmean([tree.objective[0] for tree in model.trees_])
     shown = page.metrics()["Objective J"], next(one.delta for one in page.at.metric if one.label == "Objective J")
     assert shown == (f"−{-objective:.2f}", f"−{-root:.2f} at the root")
-    facts = answer.of_decision_trees(model)
-    assert facts.depth == max(tree.depth.max() for tree in model.trees_) and facts.nodes.endswith(" nodes each")
+    _, size, depth = answer.of_decision_trees(model)
+    assert depth == max(tree.depth.max() for tree in model.trees_) and size.endswith(" nodes each")
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
     assert page.metrics()["Leaves"] == f"{leaves:,}" and len(page.metrics()) == 5, "one line, the tree is in sight"
     title, nodes = drawing(page)
