@@ -1,7 +1,5 @@
 """Selections by other methods, compared by decision trees, at one size and against k/D; and with other seeds."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -20,13 +18,6 @@ WARNINGS = 3  # most warnings shown at once
 SETS = {"methods": "Methods", "variants": "Variants of FALS", "networks": "Networks of FALS"}
 # The first is shown at first.
 MEASURES = {"average precision": metrics.SCORE_MEASURES["average precision"], **metrics.SCORE_MEASURES}
-
-
-class BestHere(NamedTuple):
-    """The methods that are best at the digits shown."""
-
-    methods: list[str]
-    value: str
 
 
 def compare(view) -> None:
@@ -68,18 +59,35 @@ def _beside(view, comparison, selections, measure, of, task):
     if of == "methods":
         curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
         if curve is not None:
-            _curve(view, curve, measure)
+            text = (
+                "The same measure when each label keeps more features; dotted: all features. Lines are means over "
+                "seeds, bands go from the least to the greatest."
+            )
+            _figure(view, curve, measure, figures.score_against_share(curve.frame, measure), "share", text)
+            _all_measures(view, curve, "share")
         return curve
     if comparison is not None and of == "networks":
-        _networks(view, comparison, selections, measure)
+        frame, text = comparisons.networks(comparison, selections, view.data), "Means over seeds. "
+        text += "Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
+        charts.show_figure(figures.networks_compared(frame, measure), frame, f"{view.files}-networks", text)
     elif comparison is not None and comparison.agreement is not None:
-        _agreement(view, comparison)
+        text = (
+            "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, means over labels. "
+            "The first box is FALS with itself."
+        )
+        figure, file = figures.selections_agree(comparison.agreement), f"{view.files}-agreement"
+        charts.show_figure(figure, comparison.agreement, file, text)
     return None
 
 
 def _choose(view, of):
     """Return the selections compared, the seeds, and the number of training rows, None for all; None without any."""
-    options, n = _options(view) if of == "methods" else _of_fals(view, of), view.data.n_train
+    if of == "methods":
+        options = _options(view)
+    else:
+        repeat = papers.fals.NETWORKS if of == "networks" else papers.fals.VARIANTS
+        selections = comparisons.of_fals(repeat, view.data)
+        options = {title: (one, True) for title, one in zip(experiment.comparison_titles(selections), selections)}
     chosen = fields.several(
         "Methods compared",
         list(options),
@@ -96,6 +104,7 @@ def _choose(view, of):
         st.caption("Choose at least one method.")
         return None
     about = "Training rows, drawn at random when fewer than all. At most as many test rows are measured."
+    n = view.data.n_train
     key, first = f"features.rows {view.fingerprint[:8]}", min(n, max(1000, PAIRS // view.data.n_labels))
     n_rows = fields.whole(f"Rows, up to {n:,}", min(2, n), n, key, first, place=right, help=about)
     selections = [options[title][0] for title in options if title in chosen]
@@ -128,13 +137,6 @@ def _options(view) -> dict:
     return options
 
 
-def _of_fals(view, of) -> dict:
-    """Return the variants of FALS, or its networks, as :func:`_options` does."""
-    repeat = papers.fals.NETWORKS if of == "networks" else papers.fals.VARIANTS
-    selections = comparisons.of_fals(repeat, view.data)
-    return {title: (one, True) for title, one in zip(experiment.comparison_titles(selections), selections)}
-
-
 def warnings(messages) -> None:
     messages = list(dict.fromkeys(messages))
     for message in messages[:WARNINGS]:
@@ -146,7 +148,8 @@ def warnings(messages) -> None:
 def _boxes(view, comparison, measure):
     figure = figures.patterns_compared(comparison.frame, measure)
     if best := best_here(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]):
-        st.markdown(sentence(best))
+        methods, value = best
+        st.markdown(f"Best here: {format.listed([*map(format.bold, methods)])} ({value}).")
     text = (
         f"A box per method, a point per seed; each label keeps "
         f"{format.count(comparison.frame['n_features'].min(), 'feature')}. Dotted: all features. Differences smaller "
@@ -167,42 +170,12 @@ def _figure(view, comparison, measure, figure, kind, text):
     charts.show_figure(figure, frame, file, f"{text} {made_on}")
 
 
-def _agreement(view, comparison):
-    text = (
-        "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, means over labels. The "
-        "first box is FALS with itself."
-    )
-    figure, file = figures.selections_agree(comparison.agreement), f"{view.files}-agreement"
-    charts.show_figure(figure, comparison.agreement, file, text)
-
-
-def _networks(view, comparison, selections, measure):
-    frame = comparisons.networks(comparison, selections, view.data)
-    text = "Means over seeds. Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
-    figure = figures.networks_compared(frame, measure)
-    charts.show_figure(figure, frame, f"{view.files}-networks", text)
-
-
-def best_here(lines, best) -> BestHere | None:
-    """Return the methods whose mean is that of the best one at three decimals."""
+def best_here(lines, best) -> tuple[list[str], str] | None:
+    """Return the methods whose mean is that of the best one at three decimals, and this mean."""
     if best is None:
         return None
     means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)
-    return BestHere([method for method, value in means.items() if value == means[best]], means[best])
-
-
-def sentence(best: BestHere) -> str:
-    return f"Best here: {format.listed([format.bold(method) for method in best.methods])} ({best.value})."
-
-
-def _curve(view, comparison, measure):
-    text = (
-        "The same measure when each label keeps more features; dotted: all features. Lines are means over seeds, bands "
-        "go from the least to the greatest."
-    )
-    figure = figures.score_against_share(comparison.frame, measure)
-    _figure(view, comparison, measure, figure, "share", text)
-    _all_measures(view, comparison, "share")
+    return [method for method, value in means.items() if value == means[best]], means[best]
 
 
 def _table(view, comparison):
