@@ -1,7 +1,5 @@
 """Labels one by one, pairs of a missed and a wrong label, and single rows: how well each is predicted."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -23,23 +21,13 @@ SWAPS = (
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
-class OfLabels(NamedTuple):
-    """How many labels are found, and the two means of F1."""
-
-    k: int  # labels predicted for each row
-    tested: int  # labels with a test row
-    never: int  # of these, labels that are never predicted correctly
-    micro: float
-    macro: float
-
-
 def show(ready) -> None:
     data, run, key = ready.data, ready.run, ready.key
     ks = results.ks(data.n_labels)
     k = fields.radio("Labels predicted", ks, "train.labels.k", ks[-1])
     every = every_label(key, k)
     st.markdown(
-        sentence(of_labels(every, k)),
+        sentence(every, k),
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
@@ -50,15 +38,11 @@ def show(ready) -> None:
         _rows_of_label(data, run, key, k, label)
 
 
-def of_labels(every, k) -> OfLabels:
-    tested = every[every["rows"] > 0]
-    return OfLabels(k, len(tested), int((tested["right"] == 0).sum()), *metrics.f1_of_labels(every))
-
-
-def sentence(facts: OfLabels) -> str:
+def sentence(every, k) -> str:
+    tested, (micro, macro) = every[every["rows"] > 0], map(format.percent, metrics.f1_of_labels(every))
     return (
-        f"**{facts.never:,} of {format.count(facts.tested, 'label')} with a test row** are never predicted correctly "
-        f"among {facts.k}. Micro F1 is **{format.percent(facts.micro)}**, macro F1 **{format.percent(facts.macro)}**."
+        f"**{(tested['right'] == 0).sum():,} of {format.count(len(tested), 'label')} with a test row** are never "
+        f"predicted correctly among {k}. Micro F1 is **{micro}**, macro F1 **{macro}**."
     )
 
 

@@ -1,7 +1,6 @@
 """How good a result is: all measures, whether its probabilities are right, and whether more data would help."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -96,16 +95,6 @@ def in_percent(row) -> str:
     return f"{value:.{digits}f} ({low:.{digits}f}–{high:.{digits}f})"
 
 
-class Worst(NamedTuple):
-    """How far probabilities are from the share that is right, and the bin with the largest part of that."""
-
-    expected: float  # mean difference over all predictions
-    low: float
-    high: float
-    predicted: float  # mean probability of the bin
-    observed: float  # share of it that is right
-
-
 def calibration(ready) -> None:
     data, run = ready.data, ready.run
     meaning = predictions.meaning(run)
@@ -121,7 +110,9 @@ def calibration(ready) -> None:
             return
         errors = {name: metrics.calibration_error(frame) for name, frame in frames.items()}
         noun = "score" if meaning else "probability"
-        st.markdown(in_words(worst(frames["uncalibrated"], errors["uncalibrated"]), noun), help=meaning or None)
+        st.markdown(
+            in_words(worst(frames["uncalibrated"]), errors["uncalibrated"].expected, noun), help=meaning or None
+        )
         _errors(errors, {name: metrics.brier_score_at_k(data.Y_test, each, k)[-1] for name, each in found.items()})
     with left:
         asked = "Are scores right as probabilities" if meaning else "Are probabilities right"
@@ -149,16 +140,15 @@ def _probabilities(run, key, data) -> dict:
     return found
 
 
-def worst(frame, error) -> Worst:
+def worst(frame) -> pd.Series:
     """Return the bin that the sentence is about: of those with some predictions, with the largest part of the error."""
     gap = (frame["predicted"] - frame["observed"]).abs() * frame["n"]
-    line = frame.loc[gap.where(frame["n"] >= LEAST, -1.0).idxmax()]
-    return Worst(error.expected, line["low"], line["high"], line["predicted"], line["observed"])
+    return frame.loc[gap.where(frame["n"] >= LEAST, -1.0).idxmax()]
 
 
-def in_words(gap: Worst, noun: str) -> str:
-    off = f"{100 * gap.expected:.1f} points off on average"
-    if gap.expected <= RIGHT:
+def in_words(gap: pd.Series, expected: float, noun: str) -> str:
+    off = f"{100 * expected:.1f} points off on average"
+    if expected <= RIGHT:
         return f"**Right as probabilities**: {off}."
     low, high = (format.significant(100 * end) for end in (gap.low, gap.high))
     return (

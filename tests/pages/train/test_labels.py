@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.shared import format
 from pages.shared.process import room
 from pages.shared.results import predictions
 from pages.train import labels
@@ -50,8 +51,9 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
 def test_labels_that_are_never_predicted_correctly_are_counted():
     every = pd.DataFrame({"rows": [4, 2, 1, 0], "predicted": [4, 1, 0, 2], "right": [3, 0, 0, 0]})
     every = every.assign(f1=[0.75, 0.0, 0.0, np.nan])
-    found = labels.of_labels(every, 5)
-    assert (found.tested, found.never) == (3, 2) and (found.micro, found.macro) == metrics.f1_of_labels(every)
+    micro, macro = map(format.percent, metrics.f1_of_labels(every))
+    said = labels.sentence(every, 5)
+    assert said.startswith("**2 of 3 labels with") and said.endswith(f" is **{micro}**, macro F1 **{macro}**.")
 
 
 def two_runs(session):

@@ -9,17 +9,17 @@ from xmlcore import experiment, metrics
 
 
 def found(*bins):
-    """The worst of bins: (low, high, predictions, mean probability, share that is right)."""
+    """The worst of bins (low, high, predictions, mean probability, share that is right), and the expected error."""
     frame = pd.DataFrame(bins, columns=["low", "high", "n", "predicted", "observed"])
-    return measures.worst(frame, metrics.calibration_error(frame))
+    return measures.worst(frame), metrics.calibration_error(frame).expected
 
 
 def test_the_worst_bin_has_most_of_the_error():
-    sure = found((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
-    assert (sure.low, sure.high, sure.observed) == (0.8, 0.9, 0.71) and sure.expected == pytest.approx(0.067, abs=1e-3)
-    assert "overconfident there" in measures.in_words(sure, "score")
-    assert "underconfident there" in measures.in_words(found((0.4, 0.5, 100, 0.45, 0.9)), "score")
-    assert found((0.4, 0.5, 100, 0.45, 0.46)).expected <= measures.RIGHT
+    sure, expected = found((0.0, 0.1, 500, 0.05, 0.05), (0.8, 0.9, 400, 0.85, 0.71), (0.9, 1.0, 5, 0.95, 0.0))
+    assert (sure.low, sure.high, sure.observed) == (0.8, 0.9, 0.71) and expected == pytest.approx(0.067, abs=1e-3)
+    assert "overconfident there" in measures.in_words(sure, expected, "score")
+    assert "underconfident there" in measures.in_words(*found((0.4, 0.5, 100, 0.45, 0.9)), "score")
+    assert found((0.4, 0.5, 100, 0.45, 0.46))[1] <= measures.RIGHT
 
 
 def test_measures_are_lines_of_text_with_their_meaning():
