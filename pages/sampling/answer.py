@@ -148,7 +148,11 @@ def buckets(view, study, past, names) -> None:
     if study is None:
         st.caption("These numbers are measured together with other numbers of candidates, above.")
         return
-    others = _newest_of_each_model(past)
+    newest = {}  # run of each other model
+    for r in past:
+        if r["model"] != MODEL:
+            newest.setdefault(run_names.style_model(r), r)
+    others = list(newest.values())[:OTHERS]
     frame, styles = _frame(view, study, others, names), run_names.styles([view.record, *others], names)
     if frame.empty:
         st.caption("No test row has a label.")
@@ -170,15 +174,6 @@ def buckets(view, study, past, names) -> None:
                 caption,
             )
     _table(view, study)
-
-
-def _newest_of_each_model(past) -> list:
-    """Return the newest run of each other model, at most :data:`OTHERS` runs."""
-    newest = {}
-    for r in past:
-        if r["model"] != MODEL:
-            newest.setdefault(run_names.style_model(r), r)
-    return list(newest.values())[:OTHERS]
 
 
 def _frame(view, study, others, names):

@@ -1,7 +1,5 @@
 """Why a test row gets its label: its candidates, their features, and what each adds to f."""
 
-from typing import NamedTuple
-
 import numpy as np
 import streamlit as st
 
@@ -17,17 +15,6 @@ DRAWN_MISSED = 4  # most true classes that are no candidates in the figure
 LISTED = 100  # most lines of the table
 
 
-class Winner(NamedTuple):
-    """The candidate of largest f, and how many true labels could not win."""
-
-    row: str
-    n_candidates: int
-    label: str
-    is_true: bool
-    n_true: int
-    n_missed: int  # true labels that are no candidates
-
-
 def row(view) -> None:
     data, model = view.data, view.model
     answer = st.empty()
@@ -38,25 +25,22 @@ def row(view) -> None:
     with left:
         row_text.show(data, "test", i)
         _features(data, ranking, i)
-    answer.markdown(sentence(winner(data, ranking, i)))
+    answer.markdown(sentence(data, ranking, i))
     with right:
         _contributions(view, ranking, i)
     _table(view, ranking, i)
 
 
-def winner(data, ranking, i) -> Winner:
-    names = tables.part(data, "test")[2]
+def sentence(data, ranking, i) -> str:
+    """Say which candidate has the largest f, and how many true labels could not win."""
+    names, n_missed = tables.part(data, "test")[2], ranking.missed.size
     name = f"test row {i:,}" + (f" ({names[i]})" if names is not None else "")
-    return Winner(name, ranking.q, ranking.names[0], bool(ranking.right[0]), ranking.true.size, ranking.missed.size)
-
-
-def sentence(winner: Winner) -> str:
     text = (
-        f"Of {format.count(winner.n_candidates, 'candidate')} for {format.plain(winner.row)}, "
-        f"{format.bold(winner.label)} has the largest f: {'a' if winner.is_true else 'not a'} true label."
+        f"Of {format.count(ranking.q, 'candidate')} for {format.plain(name)}, {format.bold(ranking.names[0])} "
+        f"has the largest f: {'a' if ranking.right[0] else 'not a'} true label."
     )
-    missed = f"{winner.n_missed} of {format.count(winner.n_true, 'true label')}"
-    return f"{text} Missing among the candidates: **{missed}**." if winner.n_missed else text
+    missed = f"{n_missed} of {format.count(ranking.true.size, 'true label')}"
+    return f"{text} Missing among the candidates: **{missed}**." if n_missed else text
 
 
 def _features(data, ranking, i):

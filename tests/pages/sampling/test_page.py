@@ -152,8 +152,8 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
-    found = row_part.winner(data, CandidateRanking(model, data, lost[0]), lost[0])
-    assert (found.n_candidates, found.n_true) == (10, 2) and found.n_missed > 0
+    said = row_part.sentence(data, CandidateRanking(model, data, lost[0]), lost[0])
+    assert said.startswith("Of 10 candidates for") and " of 2 true labels**" in said
     page.set("sampling.row", lost[0])
     assert any(chart.proto.id.endswith("sampling.contributions") for chart in page.at.get("plotly_chart"))
     assert "st-key-sampling-contributions]" in style.WIDE, "a phone scrolls it"
@@ -216,8 +216,8 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     np.testing.assert_allclose(table["f"], features @ model.weights_)
     assert nearest[row][table["nearness"].to_numpy(int) - 1].tolist() == table["label"].tolist()
     best, true = ranked.labels[0, 0], data.Y_test.indices[row]
-    found = row_part.winner(data, CandidateRanking(model, data, row), row)
-    assert (found.label, found.is_true) == (f"label *{best}*", best == true)
+    said = said_plainly(row_part.sentence(data, CandidateRanking(model, data, row), row))
+    assert f"**label *{best}*** has the largest f: {'a' if best == true else 'not a'} true label." in said
     assert page.go("train").at.number_input(key="train.row").value == row
 
 
