@@ -37,17 +37,12 @@ def show(ready) -> None:
             actions.form(trying.show, ready.fingerprint, controls.next_model(ready.record))
     with found:
         if records := sweeping.kept(ready.fingerprint):
-            _show(records, ready.fingerprint, format.file_name(ready.name))
+            record = trials.choose(ready.fingerprint, records)
+            if before := _progress(record):
+                fragments.redraw_once(lambda: _progress(record) != before)
+            fragments.alone(_section)(record, format.file_name(ready.name))
         else:
             st.caption(ABOUT)
-
-
-def _show(records, fingerprint, file_name):
-    record = trials.choose(fingerprint, records)
-    before = _progress(record)
-    if before:
-        fragments.redraw_once(lambda: _progress(record) != before)
-    fragments.alone(_section)(record, file_name)
 
 
 def _progress(record):
@@ -88,22 +83,16 @@ def _say_progress(record, task, plan, state):
 
 def best(result) -> Best:
     """Return the best setting of a sweep of which at least one setting could be trained."""
-    table, usual = result.table.set_index("setting"), _usual(result)
+    table, setting = result.table.set_index("setting"), result.settings[result.best_setting]
     line, default = table.loc[result.best_setting], None
-    if usual is not None:
+    usual = {p.name: p.default for p in experiment.MODELS[result.model].parameters if p.name in result.grid}
+    if usual in result.settings and usual != setting:  # the setting with which the model comes was tried
         of = table.loc[result.settings.index(usual)]
         default = of["mean"] if (of["rung"], of["n_seeds"]) == (line["rung"], line["n_seeds"]) else None
     margin = trials.margin(result)
     by_chance = default is not None and margin is not None and line["mean"] - default <= margin
     n_equal = int((table["mean"] == line["mean"]).sum()) - 1
-    setting = result.settings[result.best_setting]
     return Best(setting, n_equal, result.value, line["low"], line["high"], default, by_chance)
-
-
-def _usual(result) -> dict | None:
-    """Return the setting with which the model comes, if it was tried and another one was chosen."""
-    usual = {p.name: p.default for p in experiment.MODELS[result.model].parameters if p.name in result.grid}
-    return usual if usual in result.settings and usual != result.settings[result.best_setting] else None
 
 
 def sentence(result, best: Best) -> str:
