@@ -109,12 +109,13 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
 
 def _differences(keys, names, choice, file_name, compared) -> None:
     measures, drawn = of_runs.tested(choice), dict(zip(keys, compared["run"]))
-    tests = of_runs.drawn_tests(keys, measures)
+    tests = of_runs.tests(keys, measures)
+    shown = tests[tests["measure"].isin(side_by_side.drawn_measures(tests))]
     title = f"Better or worse than {figures.cut_apart(drawn.values(), of_runs.NAME)[compared['run'].iloc[0]]}"
     charts.show_figure(
-        figures.differences(of_runs.named(tests, drawn), title, compared).update_layout(height=of_runs.HEIGHT),
-        of_runs.named(tests, names),
+        figures.differences(of_runs.named(shown, drawn), title, compared).update_layout(height=of_runs.HEIGHT),
+        of_runs.named(shown, names),
         f"{file_name}-differences",
-        OF_DIFFERENCES.format(how=side_by_side.how_tested(of_runs.tests(keys, measures))),
+        OF_DIFFERENCES.format(how=side_by_side.how_tested(tests)),
         of=keys,
     )

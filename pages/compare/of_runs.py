@@ -98,12 +98,6 @@ def heads(names) -> dict:
     return figures.cut_apart(names, max(HEAD, HEADS // len(names)))
 
 
-def drawn_tests(keys: list[str], measures: tuple) -> pd.DataFrame:
-    """Return the tests of the measures that are drawn."""
-    frame = tests(keys, measures)
-    return frame[frame["measure"].isin(side_by_side.drawn_measures(frame))]
-
-
 def styled(lines) -> pd.DataFrame:
     """Return ``run`` (title), ``model`` and ``place`` of lines, by which figures give colours and marks."""
     models = [experiment.model_style(model, params) for model, params in zip(lines["model"], lines["params"])]
