@@ -141,7 +141,11 @@ def evaluate(
     X, Y, Y_train = _check_data(model, X, Y, Y_train)
     attacked = _check_attacked(model, perturbation, surrogate)
     if KINDS[perturbation].needs == CERTIFICATE:
-        return pd.DataFrame(_certified(model, X, levels, n_jobs, progress), columns=COLUMNS)
+        radius = certified_radius(model, X, n_jobs, progress).radius
+        shares = {level: float((radius >= level).mean()) for level in levels}
+        records = [(CERTIFICATE, level, 1, 0, ALL, CERTIFIED, share, _drop(shares[0.0], share))
+                   for level, share in shares.items()]  # fmt: skip
+        return pd.DataFrame(records, columns=COLUMNS)
     changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # raises before the work
     measures = _Measures(Y, Y_train, ks, inv_ps)
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
@@ -209,15 +213,6 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
         result |= {f"{prefix}mean": statistics["mean"], f"{prefix}low": statistics["mean"] - half_width}
         result[f"{prefix}high"] = statistics["mean"] + half_width
     return statistics[[]].assign(**result).reset_index()
-
-
-def _certified(model, X, levels, n_jobs, progress) -> list[tuple]:
-    radius = certified_radius(model, X, n_jobs, progress).radius
-    shares = [float((radius >= level).mean()) for level in levels]
-    return [
-        (CERTIFICATE, level, 1, 0, ALL, CERTIFIED, share, _drop(shares[0], share))
-        for level, share in zip(levels, shares)
-    ]
 
 
 def _rank(model, X, Y, change, attacked, seed, blocks, ks, n_jobs, report) -> tuple[Ranking, float, dict]:
@@ -403,8 +398,10 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
 
 def lengths(X: Matrix, noisy: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Return the Euclidean lengths of rows, and of the changes that noise has made to them: float64, shape (n,)."""
+    from scipy.sparse.linalg import norm
+
     X, noisy = _checked(X, noisy)
-    return _lengths(X), _lengths(noisy - X)
+    return norm(X, axis=1), norm(noisy - X, axis=1)
 
 
 def _checked(X, noisy):
@@ -413,7 +410,3 @@ def _checked(X, noisy):
     if X.shape != noisy.shape:
         raise ValueError(f"noisy has the shape {noisy.shape}, but X has {X.shape}: the same rows are needed, changed")
     return X, noisy
-
-
-def _lengths(X):
-    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
