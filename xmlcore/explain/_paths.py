@@ -98,14 +98,15 @@ def _ways(model, x, label):
     """Return a frame of the nodes on each way of a row from a root to a leaf that it reaches in the trees of LdSM."""
     leaves = model.apply(x)
     columns, values = row_in_columns(model, x)
-    lines = []
+    lines, M = [], model.trees_[0].children.shape[1]
     for t, tree in enumerate(model.trees_):
         reached = np.sort(leaves.of(0, t))
         margins_of = {}  # of the children of each visited node
         for leaf in reached.tolist():
             for v in path_to(tree, leaf):
                 if v not in margins_of:
-                    margins_of[v] = _margins(model, t, v, columns, values)
+                    found = regressors(model, t, v, columns)  # bias, weights, and which of the columns have some
+                    margins_of[v] = [np.nan] * M if found is None else found[0] + values[found[2]] @ found[1]
                 above = int(tree.parent[v])
                 child = -1 if above < 0 else int(np.flatnonzero(tree.children[above] == v)[0])
                 lines.append(
@@ -114,7 +115,6 @@ def _ways(model, x, label):
                         int(tree.n_samples[v]), np.nan if above < 0 else margins_of[above][child], *margins_of[v],
                     )
                 )  # fmt: skip
-    M = model.trees_[0].children.shape[1]
     margins = [f"margin_{c + 1}" for c in range(M)]
     frame = pd.DataFrame(lines, columns=["tree", "leaf", "weight", "depth", "node", "n_rows", "margin", *margins])
     shares_of_trees = []
@@ -134,11 +134,3 @@ def _ways(model, x, label):
     for c in range(M):
         frame[f"entered_{c + 1}"] = entered[:, c]
     return frame
-
-
-def _margins(model, t, v, columns, values):
-    found = regressors(model, t, v, columns)
-    if found is None:
-        return (np.nan,) * model.trees_[0].children.shape[1]
-    bias, weights, used = found
-    return tuple((bias + values[used] @ weights).tolist())
