@@ -358,32 +358,27 @@ def contributions(objective, balance, integrity, multiway, weights: tuple[float,
 
 def objective_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
     """Return J of the splits and its weighted parts by depth (Figure 1 of the paper)."""
-    inner = [tree.children[:, 0] >= 0 for tree in trees]
-    values = {
-        name: np.concatenate([getattr(tree, name)[mask] for tree, mask in zip(trees, inner)])
-        for name in ("objective", "balance", "integrity", "multiway")
-    }
-    depth = np.concatenate([tree.depth[mask] for tree, mask in zip(trees, inner)])
-    parts = []
-    for part, value in contributions(*values.values(), weights).items():
-        grouped = pd.Series(value).groupby(depth)
-        found = grouped.agg(least="min", mean="mean", greatest="max", nodes="size")
-        parts.append(found.rename_axis("depth").reset_index().assign(part=part))
-    columns = ["part", "depth", "least", "mean", "greatest", "nodes"]
-    return pd.concat(parts, ignore_index=True)[columns]
+    names = ("objective", "balance", "integrity", "multiway")
+    values = [np.concatenate([getattr(tree, name)[tree.inner] for tree in trees]) for name in names]
+    depth = np.concatenate([tree.depth[tree.inner] for tree in trees])
+    return _ranges(contributions(*values, weights), {"depth": depth})
 
 
 def training_by_depth(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
     """Return J and its weighted parts after each epoch of the training of nodes, by their depth (Figure 1)."""
     depth = np.concatenate([tree.depth[tree.inner] for tree in trees])
     trace = np.concatenate([tree.trace for tree in trees]).astype(np.float64)
-    keys = np.repeat(depth, trace.shape[1]), np.tile(np.arange(1, trace.shape[1] + 1), depth.size)
-    parts = []
-    for part, value in contributions(*trace.reshape(-1, 4).T, weights).items():
-        grouped = pd.Series(value).groupby([*keys])
-        found = grouped.agg(least="min", mean="mean", greatest="max", nodes="size").rename_axis(["depth", "epoch"])
-        parts.append(found.reset_index().assign(part=part))
-    return pd.concat(parts, ignore_index=True)
+    epochs = np.tile(np.arange(1, trace.shape[1] + 1), depth.size)
+    by = {"depth": np.repeat(depth, trace.shape[1]), "epoch": epochs}
+    return _ranges(contributions(*trace.reshape(-1, 4).T, weights), by)
+
+
+def _ranges(parts, by) -> "DataFrame":
+    """Return the least, the mean and the greatest value of each part of J, and their number, by columns."""
+    frames = (pd.DataFrame({"part": part, **by, "value": value}) for part, value in parts.items())
+    groups = [frame.groupby(["part", *by])["value"] for frame in frames]
+    found = [group.agg(least="min", mean="mean", greatest="max", nodes="size").reset_index() for group in groups]
+    return pd.concat(found, ignore_index=True)
 
 
 def lemmas_frame(trees: Sequence["LdSMTree"], weights: tuple[float, float]) -> "DataFrame":
