@@ -83,7 +83,7 @@ class ClassRanker(NamedTuple):
         def one_block(block):
             ds_nearest.nearest_block(*some_rows(x, *block), self.index, out[slice(*block)])
 
-        _in_blocks(one_block, out.shape[0], n_jobs, progress, "Finding candidates")
+        run_blocks(one_block, row_blocks(out.shape[0], BLOCK), n_jobs, progress, "Finding candidates")
         return out
 
     def ranked(self, x, q: int, n_jobs, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +104,7 @@ class ClassRanker(NamedTuple):
                 rows, self.index, self.more, labels_are_given, logs[part], self.weights, labels[part], f[part]
             )
 
-        _in_blocks(one_block, labels.shape[0], n_jobs, progress, "Predicting")
+        run_blocks(one_block, row_blocks(labels.shape[0], BLOCK), n_jobs, progress, "Predicting")
         return labels, f
 
     def features(self, x, classes, n_jobs) -> np.ndarray:
@@ -115,15 +115,10 @@ class ClassRanker(NamedTuple):
             part = slice(*block)
             ds_features.feature_block(*some_rows(x, *block), classes[part], self.index, self.more, out[part])
 
-        _in_blocks(one_block, out.shape[0], n_jobs)
+        run_blocks(one_block, row_blocks(out.shape[0], BLOCK), n_jobs)
         if self.has_tree_feature:
             out[..., -1] = self.tree.log_proba(as_vectors(x, self.index.weight), classes, n_jobs)
         return out
-
-
-def _in_blocks(function, n, n_jobs, progress=silent, phase="Predicting"):
-    """Call ``function((first row, last row + 1))`` on threads for blocks of all n rows."""
-    run_blocks(function, row_blocks(n, BLOCK), n_jobs, progress, phase)
 
 
 def softmax(f) -> np.ndarray:
