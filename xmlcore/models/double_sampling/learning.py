@@ -120,31 +120,24 @@ def learn(params, pairs, signs) -> LinearFunction:
     if (signs == signs[0]).all():  # scikit-learn needs both signs: add each pair's negative, both with weight 1/2
         Z, target = np.concatenate([pairs, -pairs]), np.concatenate([signs, -signs])
         share = np.full(target.size, 0.5)
-    learner = _learner(params)
+    if params.loss == "squared_hinge":
+        from sklearn.svm import LinearSVC
+
+        learner = LinearSVC(C=float(params.C), fit_intercept=False, dual=False, max_iter=MAX_ITER, tol=TOLERANCE)
+    else:
+        from sklearn.linear_model import LogisticRegression
+
+        # On pairs that are hard to separate L-BFGS needs hundreds of passes. Newton's method needs only a few, but
+        # copies the pairs. On the paper's pairs, which are nearly separable, each solver needs some 15 passes.
+        is_hard = params.features == "extended" or params.adversaries == "candidates"
+        solver = "newton-cholesky" if is_hard else "lbfgs"
+        learner = LogisticRegression(
+            C=float(params.C), fit_intercept=False, solver=solver, max_iter=MAX_ITER, tol=TOLERANCE
+        )
     with one_blas_thread():
         w = learner.fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
         risk = float(np.mean(signs * (pairs @ w) <= 0))
     return LinearFunction(w / scale, scale, risk)
-
-
-def _learner(params):
-    """Return scikit-learn's linear classifier, without bias, for the parameters."""
-    if params.loss == "squared_hinge":
-        from sklearn.svm import LinearSVC
-
-        return LinearSVC(C=float(params.C), fit_intercept=False, dual=False, max_iter=MAX_ITER, tol=TOLERANCE)
-    from sklearn.linear_model import LogisticRegression
-
-    # On pairs that are hard to separate L-BFGS needs hundreds of passes. Newton's method needs only a few, but copies
-    # the pairs. On the paper's pairs, which are nearly separable, each solver needs some 15 passes.
-    is_hard = params.features == "extended" or params.adversaries == "candidates"
-    return LogisticRegression(
-        C=float(params.C),
-        fit_intercept=False,
-        solver="newton-cholesky" if is_hard else "lbfgs",
-        max_iter=MAX_ITER,
-        tol=TOLERANCE,
-    )
 
 
 LEARNING = "Learning from pairs of a row and a label"

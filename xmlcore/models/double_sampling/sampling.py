@@ -120,7 +120,12 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
     if data.trees is None:
         others, kept = _near_others(params, data, rows, classes, q, progress)
     else:
-        others, kept = _probable_others(params, data, rows, classes, q)
+        # By a label tree that was trained without the row.
+        top = data.trees.top(data.vectors, rows, q, params.n_jobs)
+        removed = top == classes[:, None]
+        kept = removed.any(axis=1)
+        removed[~kept, -1] = True
+        others = top[~removed].reshape(rows.size, q - 1)
     rows, classes, others = rows[kept], classes[kept], others[kept]
     if rows.size == 0:
         raise NoExampleError(
@@ -146,15 +151,6 @@ def _near_others(params, data, rows, classes, q, progress):
     blocks = row_blocks(m, BLOCK)
     run_blocks(one_block, blocks, params.n_jobs, progress, "Finding adversaries", "blocks of examples")
     return others, kept
-
-
-def _probable_others(params, data, rows, classes, q):
-    """Find the candidates of each copy by a label tree that was trained without the row; see :func:`_near_others`."""
-    top = data.trees.top(data.vectors, rows, q, params.n_jobs)
-    removed = top == classes[:, None]
-    kept = removed.any(axis=1)
-    removed[~kept, -1] = True
-    return top[~removed].reshape(rows.size, q - 1), kept
 
 
 def classes_of_the_same_row(sample: Sample, Y) -> np.ndarray | None:
