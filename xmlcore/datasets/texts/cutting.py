@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xmlcore.datasets.errors import InputError
 from xmlcore.extras import is_there, require
 
 WORDS, STEMS, LETTERS = "words", "stems", "letters"
@@ -49,12 +48,6 @@ def stemmer(language: str) -> Callable[[str], str]:
     import snowballstemmer
 
     return functools.lru_cache(maxsize=1 << 20)(snowballstemmer.stemmer(language).stemWord)
-
-
-def check_language(language: str | None) -> None:
-    if language is None:
-        found = "the language of the texts is unknown, so that their words have no stems"
-        raise InputError(found, f"Name it: {', '.join(FREQUENT)}.", argument="language")
 
 
 def letters_of(word: str) -> list[tuple[str, int, int]]:

@@ -257,7 +257,9 @@ class TextVectorizer(HasParameters):
         if cutting.STEMS in settings["features"]:
             if settings["language"] == AUTO:
                 settings["language"] = self.language_of(texts)
-            cutting.check_language(settings["language"])
+            if settings["language"] is None:
+                found = "the language of the texts is unknown, so that their words have no stems"
+                raise InputError(found, f"Name it: {', '.join(cutting.FREQUENT)}.", argument="language")
         blocks, cuts = [], cutting.cuts_of(settings)
         for i, cut in enumerate(cuts):
             part = part_of(progress, 0.8 * i / len(cuts), 0.8 * (i + 1) / len(cuts))
