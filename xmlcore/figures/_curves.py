@@ -204,22 +204,18 @@ def learning_curve(frame: pd.DataFrame, measure: str, buckets: Sequence[str] = (
     figure = Drawing(f"{measure} by training rows", frame)
     for bucket in buckets:
         part = frame[frame["bucket"] == bucket]
-        if len(part):
-            _add_curve(figure, part, bucket, measure)
+        if part.empty:
+            continue
+        color, mark = ink.BUCKET_COLORS.get(bucket, ink.GREEN), ink.BUCKET_MARKS.get(bucket, "triangle-up")
+        name, own = "all labels" if bucket == "all" else f"{bucket} labels", {"legendgroup": bucket}
+        hover = f"{name}: {measure} = %{{y:.2f}} %<br>%{{x:,}} rows, seed %{{customdata}}"
+        dots, about = {"color": color, "symbol": mark, "size": 7, "opacity": 0.55}, {"customdata": part["seed"]}
+        values = 100 * part["value"]
+        figure.points(part["rows"], values, f"{name}, a training", dots, hover, showlegend=False, **own, **about)
+        means = part.groupby("rows")["value"].mean()
+        figure.stroke(means.index, 100 * means, color, 2, name=name, showlegend=None, **own)
     x = {"title_text": "Training rows (logarithmic)", **spaced_log_axis(np.unique(frame["rows"]), APART)}
     return figure.checked(x, f"{measure}, percent", whole=100.0, showlegend=True)
-
-
-def _add_curve(figure, part, bucket, measure) -> None:
-    """Add the trainings on rows of a bucket, and their means."""
-    color, mark = ink.BUCKET_COLORS.get(bucket, ink.GREEN), ink.BUCKET_MARKS.get(bucket, "triangle-up")
-    name, own = "all labels" if bucket == "all" else f"{bucket} labels", {"legendgroup": bucket}
-    hover = f"{name}: {measure} = %{{y:.2f}} %<br>%{{x:,}} rows, seed %{{customdata}}"
-    dots, about = {"color": color, "symbol": mark, "size": 7, "opacity": 0.55}, {"customdata": part["seed"]}
-    values = 100 * part["value"]
-    figure.points(part["rows"], values, f"{name}, a training", dots, hover, showlegend=False, **own, **about)
-    means = part.groupby("rows")["value"].mean()
-    figure.stroke(means.index, 100 * means, color, 2, name=name, showlegend=None, **own)
 
 
 def precision_recall(

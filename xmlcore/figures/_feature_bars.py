@@ -269,18 +269,14 @@ def feature_bars(
     figure, names, values = Drawing(title, shown, frame), [*map(short, shown["name"])], shown["score"]
     figure.grouped_bars(names, values, groups, hover, hovers, x, legend=by_occurrence)
     if has_errors and len(shown):
-        _add_errors(figure, values.to_numpy(np.float64), 2 * shown["standard_error"].to_numpy(np.float64))
+        values, errors = values.to_numpy(np.float64), 2 * shown["standard_error"].to_numpy(np.float64)
+        for trace in figure.traces:  # on white lines below dark ones: one of them is seen on every bar and page
+            at = len(values) - 1 - np.asarray(trace["y"])
+            trace["error_x"] = {"array": errors[at], "color": "white", "thickness": 4, "width": 5}
+        dark = {"array": errors, "color": ink.INK, "thickness": 1.5, "width": 4}
+        unseen = {"hovertemplate": None, "hoverinfo": "skip", "showlegend": False}
+        figure.points(values, np.arange(values.size)[::-1], None, {"opacity": 0}, "", error_x=dark, **unseen)
     return figure.checked()
-
-
-def _add_errors(figure, values, errors) -> None:
-    """Add intervals of the bars, on white lines below dark ones: one of them is seen on every bar and page."""
-    for trace in figure.traces:
-        at = len(values) - 1 - np.asarray(trace["y"])
-        trace["error_x"] = {"array": errors[at], "color": "white", "thickness": 4, "width": 5}
-    dark = {"array": errors, "color": ink.INK, "thickness": 1.5, "width": 4}
-    unseen = {"hovertemplate": None, "hoverinfo": "skip", "showlegend": False}
-    figure.points(values, np.arange(values.size)[::-1], None, {"opacity": 0}, "", error_x=dark, **unseen)
 
 
 def node_bars(

@@ -191,12 +191,18 @@ def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     """
     need_columns(nodes, ["method", "x", "y"], "significance_diagram")
     need_columns(edges, ["a", "b", "p", "line"], "significance_diagram")
-    figure = Drawing("Methods that a test does not tell apart", nodes)
+    figure, places = Drawing("Methods that a test does not tell apart", nodes), nodes.set_index("method")[["x", "y"]]
     for line, dash, width, name in (
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
     ):
-        _add_edges(figure, nodes.set_index("method")[["x", "y"]], edges[edges["line"] == line], dash, width, name)
+        own = edges[edges["line"] == line]
+        ends = np.array([[places.loc[e.a], places.loc[e.b]] for e in own.itertuples()], float).reshape(-1, 2, 2)
+        x, y = np.append(ends, np.full((len(ends), 1, 2), np.nan), axis=1).reshape(-1, 2).T
+        figure.stroke(x, y, ink.QUIET, width, dash, name=name, showlegend=bool(len(own)))
+        pairs = [f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in own.itertuples()]
+        middle, unseen = ends.mean(axis=1).T, {"size": 9, "color": "rgba(0, 0, 0, 0)"}
+        figure.points(*middle, None, unseen, "%{customdata}", customdata=pairs, showlegend=False)
     for node in nodes.itertuples():
         beside = f"middle {'right' if node.x > 0 else 'left'}"
         place = beside if abs(node.x) > 0.3 else f"{'top' if node.y > 0 else 'bottom'} center"
@@ -206,16 +212,6 @@ def significance_diagram(nodes: pd.DataFrame, edges: pd.DataFrame) -> Figure:
     y = {"visible": False, "range": [-1.35, 1.35], "scaleanchor": "x"}
     legend = {"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"}
     return figure.checked({"visible": False, "range": [-2.1, 2.1]}, y, legend=legend)
-
-
-def _add_edges(figure, places, edges, dash, width, name) -> None:
-    """Add the lines between methods, and what is said in the middle of each."""
-    ends = np.array([[places.loc[e.a], places.loc[e.b]] for e in edges.itertuples()], float).reshape(-1, 2, 2)
-    x, y = np.append(ends, np.full((len(ends), 1, 2), np.nan), axis=1).reshape(-1, 2).T
-    figure.stroke(x, y, ink.QUIET, width, dash, name=name, showlegend=bool(len(edges)))
-    pairs = [f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in edges.itertuples()]
-    middle, unseen = ends.mean(axis=1).T, {"size": 9, "color": "rgba(0, 0, 0, 0)"}
-    figure.points(*middle, None, unseen, "%{customdata}", customdata=pairs, showlegend=False)
 
 
 def critical_difference(frame: pd.DataFrame, difference: float, title: str = "Mean rank over data sets") -> Figure:

@@ -58,7 +58,10 @@ def _dimension(values, label) -> dict:
         values = values.astype(float)
         distinct = sorted(values.unique())
         by_ratio = _is_wide(distinct)
-        marked = distinct if len(distinct) <= MOST_TICKS else _powers(distinct) if by_ratio else []
+        marked = distinct if len(distinct) <= MOST_TICKS else []
+        if by_ratio and not marked:  # the ends, and the powers of ten between them
+            low, high = math.floor(math.log10(distinct[0])) + 1, math.ceil(math.log10(distinct[-1]))
+            marked = [distinct[0], *(10.0**power for power in range(low, high)), distinct[-1]]
         places, drawn = (np.log10(marked), np.log10(values)) if by_ratio else (np.array(marked), values)
         ticks = {"tickvals": places.tolist(), "ticktext": [f"{value:g}" for value in marked]} if marked else {}
         return {"label": label, "values": drawn.tolist(), **ticks}
@@ -69,12 +72,6 @@ def _dimension(values, label) -> dict:
 
 def _is_wide(ascending) -> bool:
     return len(ascending) > 1 and ascending[0] > 0 and ascending[-1] >= WIDE * ascending[0]
-
-
-def _powers(values: list) -> list:
-    """Return the first and the last of sorted numbers, and the powers of ten between them."""
-    low, high = math.floor(math.log10(values[0])) + 1, math.ceil(math.log10(values[-1]))
-    return [values[0], *(10.0**power for power in range(low, high)), values[-1]]
 
 
 def _by_number(text: str):
@@ -101,7 +98,10 @@ def sweep_values(
     drawn = trials[trials["value"].notna()]
     n_columns = 2 if len(parameters) == 4 else min(3, len(parameters))
     n_rows = -(-len(parameters) // n_columns)
-    titles = {name: _wrapped(label, (notes or {}).get(name, "")) for name, label in parameters.items()}
+    titles = {}
+    for name, label in parameters.items():
+        texts = short(label, 2 * IN_TITLE), (notes or {}).get(name, "")
+        titles[name] = "<br>".join(line for text in texts for line in textwrap.wrap(text, IN_TITLE))
     more = TITLE * max(title.count("<br>") for title in titles.values())
     if not all(_are_numbers(trials[name]) for name in [*parameters][: n_columns * (n_rows - 1)]):
         more += UPRIGHT
@@ -124,10 +124,6 @@ def sweep_values(
         figure.axes({"title_text": titles[name], **_axis(trials[name], numbers)}, **place)
     figure.axes(y=f"{measure}, percent", col=1)
     return figure.checked(whole=100.0, height=height + 130, showlegend=True)
-
-
-def _wrapped(label, note) -> str:
-    return "<br>".join([*textwrap.wrap(short(label, 2 * IN_TITLE), IN_TITLE), *textwrap.wrap(note, IN_TITLE)])
 
 
 def _add_means(figure, part, name, numbers, measure, group, color, place):
