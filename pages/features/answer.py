@@ -91,7 +91,10 @@ def bars(view, label) -> None:
     table = drawn = view.features_of(label)
     unit = f"Score, {_kind(selection)[0]}"
     if view.weighted:
-        drawn, unit = weighted_scores(table), f"Score {EXCESS}"
+        drawn, unit = table[table["weighted_score"] > 0], f"Score {EXCESS}"
+        drawn = drawn.assign(score=drawn["weighted_score"])
+        if "standard_error" in drawn:
+            drawn = drawn.assign(standard_error=drawn["standard_error"] * drawn["with_label"])
     known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
     by_occurrence = known and bool((drawn["with_label"] != drawn["without_label"]).any())
     whose = "all labels together" if selection.shared else format.bold(name)
@@ -106,14 +109,6 @@ def bars(view, label) -> None:
         f"the label’s score.{lines if 'standard_error' in table else ''}",
         counted="kept features" + (" more frequent in the label’s rows" if view.weighted else ""),
     )
-
-
-def weighted_scores(table):
-    drawn = table[table["weighted_score"] > 0]
-    drawn = drawn.assign(score=drawn["weighted_score"])
-    if "standard_error" in drawn.columns:
-        drawn = drawn.assign(standard_error=drawn["standard_error"] * drawn["with_label"])
-    return drawn
 
 
 def label_table(view, label) -> None:

@@ -239,7 +239,15 @@ def _show_seeds(view, result):
             f"either seed keeps, where labels keep {LEAST_RANKED} or more.",
         )
     with right:
-        _cards(table, result)
+        about = f"Features that both seeds keep, divided by those that either keeps; by chance {result.chance:.2f}."
+        cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", about)]
+        if "spearman" in table:
+            about = (
+                "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the "
+                "same order. Seeds that share little give values below 0."
+            )
+            cards.append(("Spearman", format.number(table["spearman"].mean()), about))
+        tables.cards(cards)
         if not shared:
             _least_stable(view, table)
 
@@ -257,18 +265,6 @@ def _labels(view, result) -> pd.DataFrame:
         }
     )
     return table if result.n_selected >= LEAST_RANKED else table.drop(columns="spearman")
-
-
-def _cards(table, result):
-    about = f"Features that both seeds keep, divided by those that either keeps; by chance {result.chance:.2f}."
-    cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", about)]
-    if "spearman" in table:
-        about = (
-            "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the same "
-            "order. Seeds that share little give values below 0."
-        )
-        cards.append(("Spearman", format.number(table["spearman"].mean()), about))
-    tables.cards(cards)
 
 
 def _least_stable(view, table):

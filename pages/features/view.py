@@ -96,13 +96,10 @@ def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
 @cached.shared("Comparing labels")
 def closest_labels(key: str) -> tuple:
     selection = cached.selection(key)
-    return frames.closest_pairs(selection.selected, selection.n_features, order=_by_frequency(selection))
+    order = cached.label_names(selection.fingerprint)["label"].to_numpy()  # by frequency
+    return frames.closest_pairs(selection.selected, selection.n_features, order=order)
 
 
 @cached.shared()
 def selection_union(key: str) -> int:
     return experiment.union_of_features(cached.selection(key).selected).size
-
-
-def _by_frequency(selection):
-    return cached.label_names(selection.fingerprint)["label"].to_numpy()
