@@ -99,14 +99,22 @@ def compared(measurements) -> pd.DataFrame:
         lines[run] = {
             "from": "" if level is None else choices.level_text(settings.kind, level),
             "lost": 100 * measurements.value(run, "P@k", 1, last, "drop_mean"),
-            "more": "" if run == measurements.best else SHARES[measurements.loses_more(run, last)],
+            "more": "" if run == measurements.best else SHARES[measurements.loses(run, last, "more")],
         }
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def _curves(measurements, data) -> None:
     settings, picture = measurements.settings, st.container()
-    measure, k, way = _choose_curves(measurements, data.n_labels)
+    measure, k, way = CERTIFIED, 1, "value"
+    if not measurements.certified:
+        left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+        titles = {measure: title(measure) for measure in measurements.measures}
+        help = "  \n".join(f"**{name}**: {MEASURES[measure]}." for measure, name in titles.items())
+        measure = fields.choice("Measure", titles, "robustness.measure", "P@k", place=left, help=help)
+        k = fields.choice("k", results.ks(data.n_labels), "robustness.k", 1, place=middle)
+        ways = {"value": "Value", "drop": "Share lost"}
+        way = fields.choice("Show", ways, "robustness.drawn", "value", place=right)
     several = settings.n_repeats > 1
     bands = f"bands: 95\u00a0% over {settings.n_repeats} repeats" if several else "one repeat, so no bands"
     mine = measurements.summary.query("bucket == 'all' and measure == @measure")
@@ -132,15 +140,3 @@ def _curves(measurements, data) -> None:
         caption += tree if settings.transferred else " The attack follows the gradient of each model itself."
     with picture:
         charts.show_figure(figure, mine, f"{measurements.files}-curves", caption)
-
-
-def _choose_curves(measurements, n_labels):
-    if measurements.certified:
-        return CERTIFIED, 1, "value"
-    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
-    titles = {measure: title(measure) for measure in measurements.measures}
-    help = "  \n".join(f"**{name}**: {MEASURES[measure]}." for measure, name in titles.items())
-    measure = fields.choice("Measure", titles, "robustness.measure", "P@k", place=left, help=help)
-    k = fields.choice("k", results.ks(n_labels), "robustness.k", 1, place=middle)
-    ways = {"value": "Value", "drop": "Share lost"}
-    return measure, k, fields.choice("Show", ways, "robustness.drawn", "value", place=right)

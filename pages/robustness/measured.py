@@ -77,19 +77,10 @@ class UnderNoise:
         frame = robustness.losses(alike, self.best)
         return {(line.run, levels[line.level - 1]): line for line in frame.itertuples()}
 
-    def loss(self, run: str, level: float):
-        """Return the line of :func:`xmlcore.robustness.losses`, beside the best result; None if that is not known."""
-        return self._losses.get((run, f"{level:.9g}"))
-
-    def loses(self, run: str, level: float) -> int:
-        """Return 1 if a result significantly loses P@1 at a level, -1 if it gains, else 0."""
-        loss = self.loss(run, level)
-        return int(np.sign(loss.lost)) if loss is not None and loss.p_lost < metrics.SURE else 0
-
-    def loses_more(self, run: str, level: float) -> int:
-        """Return 1 if a result significantly loses a larger share of P@1 than the best, -1 if a smaller one, else 0."""
-        loss = self.loss(run, level)
-        return int(np.sign(loss.more)) if loss is not None and loss.p_more < metrics.SURE else 0
+    def loses(self, run: str, level: float, what: str = "lost") -> int:
+        """Return 1 if a result significantly loses P@1 at a level, or "more" of it than the best; -1 if it gains."""
+        loss = self._losses.get((run, f"{level:.9g}"))  # a line of xmlcore.robustness.losses; None if it is not known
+        return int(np.sign(getattr(loss, what))) if loss and getattr(loss, f"p_{what}") < metrics.SURE else 0
 
     @functools.cached_property
     def margin_of_rows(self) -> float:
