@@ -76,17 +76,17 @@ def sweep(view, name) -> None:
 
 def tradeoffs(frame) -> list[Tradeoff]:
     """Return what more of κ and of π brings, for each that was varied."""
-    trained = frame[frame["failed"] == ""]
-    by_axis = ((axis, trained[trained["axis"] == axis].groupby(axis)) for axis in SIGNS)
-    return [_tradeoff(groups, axis) for axis, groups in by_axis if groups.ngroups > 1]
-
-
-def _tradeoff(groups, axis) -> Tradeoff:
-    mean, _, high = mean_intervals(groups["accuracy"], groups["margin"]).T.to_numpy()[:, [0, -1]]
-    seconds = groups["cpu_s"].mean().clip(lower=LEAST).to_numpy() if "cpu_s" in groups.obj else np.full(2, np.nan)
-    times, tried = seconds[-1] / seconds[0], [*groups.groups]
-    by_chance = bool(abs(mean[1] - mean[0]) <= np.hypot(*(high - mean)))
-    return Tradeoff(SIGNS[axis], tried[0], tried[-1], *mean, by_chance, times if np.isfinite(times) else None)
+    trained, found = frame[frame["failed"] == ""], []
+    for axis, sign in SIGNS.items():
+        groups = trained[trained["axis"] == axis].groupby(axis)
+        if groups.ngroups < 2:
+            continue
+        mean, _, high = mean_intervals(groups["accuracy"], groups["margin"]).T.to_numpy()[:, [0, -1]]
+        seconds = groups["cpu_s"].mean().clip(lower=LEAST).to_numpy() if "cpu_s" in frame else np.full(2, np.nan)
+        times, tried = seconds[-1] / seconds[0], [*groups.groups]
+        by_chance = bool(abs(mean[1] - mean[0]) <= np.hypot(*(high - mean)))
+        found.append(Tradeoff(sign, tried[0], tried[-1], *mean, by_chance, times if np.isfinite(times) else None))
+    return found
 
 
 def sentence(tradeoff: Tradeoff) -> str:
