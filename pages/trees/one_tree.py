@@ -89,25 +89,18 @@ def _node(view) -> None:
     listed = view.labels(LISTED_LABELS)
     left, right = st.columns(2, gap="large") if listed is not None else (None, st.container())
     if listed is not None:
+        (shown, columns, total, every), key = listed, f"trees.labels.{view.key[:8]}.{view.t}.{view.node}.{now().of}"
         with left:
-            _labels(view, *listed)
+            tables.show(shown, key, columns, most=340, **tables.on_tick(key, shown["label"], view.follow))
+            of = format.showing(len(shown), total, "label")
+            st.caption(f"{of} of the node, most frequent first. Tick a label to {view.followed}.")
+            charts.csv_button("Labels of the node, CSV", every, f"{view.files}-node{view.node}-labels")
     with right:
         found = view.features()
         if isinstance(found, str):
             st.caption(found)
             view.more_of_node()
-        else:
-            figure, frame, caption = found
-            name = f"{view.files}-node{view.node}-features"
-            charts.show_figure(figure, frame, name, caption)
-    if not isinstance(found, str):
-        view.more_of_node()
-
-
-def _labels(view, shown, columns, total, every) -> None:
-    key = f"trees.labels.{view.key[:8]}.{view.t}.{view.node}.{now().of}"
-    tables.show(shown, key, columns, most=340, **tables.on_tick(key, shown["label"], view.follow))
-    of = format.showing(len(shown), total, "label")
-    st.caption(f"{of} of the node, most frequent first. Tick a label to {view.followed}.")
-    name = f"{view.files}-node{view.node}-labels"
-    charts.csv_button("Labels of the node, CSV", every, name)
+            return
+        figure, frame, caption = found
+        charts.show_figure(figure, frame, f"{view.files}-node{view.node}-features", caption)
+    view.more_of_node()
