@@ -30,11 +30,6 @@ def show(fingerprint: str, model: str) -> None:
     names = fields.several(f"Settings of {model} to vary", labels, f"try.{model}.names", FIRST.get(model, []))
     for name in names:
         _values_field(model, offered[name])
-    _how(fingerprint, model)
-    _start(fingerprint, model, {name: offered[name] for name in names})
-
-
-def _how(fingerprint, model) -> None:
     method, budget = fields.described(SWEEP.parameter("method"), "try.method"), SWEEP.parameter("budget")
     if method != "grid":
         key, first = f"try.budget.{method}", BUDGET if method == "random" else None
@@ -46,6 +41,7 @@ def _how(fingerprint, model) -> None:
     measures = results.measurable(MEASURES, cached.dataset(fingerprint).n_labels)
     about = "The setting with the largest value is chosen."
     fields.choice("Measure", measures, "try.measure", "P@1", place=right, help=about)
+    _start(fingerprint, model, {name: offered[name] for name in names})
 
 
 def _start(fingerprint, model, varied) -> None:
