@@ -136,15 +136,9 @@ class LdSM(TakesWeights, LearnsMore):
             grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, keeps, growth)
             trees = run_tasks(grower.grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
         means = label_means(x, Y, max(1, n_columns), self.rerank_space) if self.rerank_beta < 1 else ()
-        values = {
-            "n_features": n_features,
-            "n_labels": n_labels,
-            "arity": settings.arity,
-            "n_epochs": settings.n_epochs,
-            "optimizer": optimizer,
-            "n_unlabelled": n_unlabelled,
-            "rerank": (self.rerank_beta, self.rerank_gamma),
-        }
+        values = {"n_features": n_features, "n_labels": n_labels, "arity": settings.arity, "optimizer": optimizer}
+        values |= {"n_epochs": settings.n_epochs, "n_unlabelled": n_unlabelled}
+        values["rerank"] = self.rerank_beta, self.rerank_gamma
         warn_of_undone_splits(trees, self.integrity_weight)
         del X, Y, x, data, grower  # before the trees are joined, which takes their memory once more
         arrays = joined([tree.arrays for tree in trees]) | {"feature_of_column": feature_of_column}
@@ -284,15 +278,11 @@ class LdSM(TakesWeights, LearnsMore):
 
     def _scorer(self, n_trees=None, max_nodes=None) -> LeafScorer:
         """Return what scores labels: the whole model, or its first ``n_trees`` trees with ``max_nodes`` nodes each."""
+        n_trees = len(self.trees_) if n_trees is None else min(check_count(n_trees, "n_trees"), len(self.trees_))
+        max_nodes = INT32_MAX if max_nodes is None else check_count(max_nodes, "max_nodes", most=INT32_MAX)
+        arity, n_columns = self.trees_[0].children.shape[1], self.feature_of_column_.size
         return LeafScorer(
-            self.forest_,
-            self.trees_[0].children.shape[1],
-            self.feature_of_column_.size,
-            self.n_labels_,
-            len(self.trees_) if n_trees is None else min(check_count(n_trees, "n_trees"), len(self.trees_)),
-            INT32_MAX if max_nodes is None else check_count(max_nodes, "max_nodes", most=INT32_MAX),
-            self.means_,
-            *self.rerank_,
+            self.forest_, arity, n_columns, self.n_labels_, n_trees, max_nodes, self.means_, *self.rerank_
         )
 
     def _rows(self, x, block) -> SentRows:

@@ -63,9 +63,6 @@ def with_siblings(tree: "LdSMTree", nodes) -> np.ndarray:
     return np.union1d(nodes, children).astype(np.int64)
 
 
-INNER, LEAF = "inner", "leaf"  # kinds of nodes
-
-
 def top_labels(tree: "LdSMTree", k: int = 3, nodes=None) -> tuple[np.ndarray, np.ndarray]:
     k = check_count(k, "k")
     part = tree.histograms if nodes is None else tree.histograms[np.asarray(nodes, np.int64)]
@@ -109,7 +106,7 @@ def nodes_frame(
         "node": chosen,
         "parent": parent,
         "depth": tree.depth[chosen],
-        "kind": np.where(tree.children[chosen, 0] >= 0, INNER, LEAF),
+        "kind": np.where(tree.children[chosen, 0] >= 0, "inner", "leaf"),
         "rows": n,
         "share_of_parent": np.where(parent >= 0, n / tree.n_samples[parent.clip(0)], 1.0),
         "below": nodes_below(tree)[chosen] if (tree.children[chosen, 0] >= 0).any() else 0,
@@ -305,20 +302,16 @@ def drawing_frame(
         else f"{J:.3f} = {b:.3f} − {weights[0]:g} × {i:.3f} + {weights[1]:g} × {m:.3f}".replace("-", "−")
         for J, b, i, m in zip(frame["objective"], frame["balance"], frame["integrity"], frame["multiway"])
     ]
-    frame["sent"] = [_sent(tree, v) for v in order]
+    sent = tree.n_samples[tree.children[order]] / tree.n_samples[order][:, None]  # of leaves nothing
+    frame["sent"] = [
+        " / ".join(f"{rounded(share)} to {child}" for share, child in zip(shares, children) if child >= 0)
+        for shares, children in zip(sent, tree.children[order])
+    ]
     if leaves is not None:
         frame["visited"] = np.isin(order, visited(tree, leaves))
     if label is not None:
         _add_label(frame, tree, label)
     return frame
-
-
-def _sent(tree, v):
-    children = tree.children[v]
-    if children[0] < 0:
-        return ""
-    shares = tree.n_samples[children] / tree.n_samples[v]
-    return " / ".join(f"{rounded(share)} to {child}" for share, child in zip(shares, children))
 
 
 def _add_label(frame, tree, label):
@@ -405,13 +398,8 @@ def training_trace(tree: "LdSMTree", node: int, weights: tuple[float, float]) ->
         raise ValueError(f"node {node} is a leaf: it was not trained")
     trace = tree.trace[at].astype(np.float64)
     n_epochs = trace.shape[0]
-    stages = {
-        "training": (np.arange(1, n_epochs + 1), trace),
-        "split": (
-            np.array([max(n_epochs, 1)]),
-            np.array([[tree.objective[node], tree.balance[node], tree.integrity[node], tree.multiway[node]]]),
-        ),
-    }
+    split = [[tree.objective[node], tree.balance[node], tree.integrity[node], tree.multiway[node]]]
+    stages = {"training": (np.arange(1, n_epochs + 1), trace), "split": ([max(n_epochs, 1)], np.array(split))}
     return pd.concat(
         [
             pd.DataFrame({"epoch": epochs, "part": part, "value": value, "stage": stage})

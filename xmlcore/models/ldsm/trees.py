@@ -35,9 +35,7 @@ class LdSMTree(NamedTuple):
     children: np.ndarray  # int32 (n_nodes, M), -1 for leaves
     depth: np.ndarray  # int32 (n_nodes,), 0 for the root
     n_samples: np.ndarray  # int64 (n_nodes,), training rows that reach the node
-    objective: (
-        np.ndarray
-    )  # float64 (n_nodes,), J of the split that was made; NaN for leaves, also in the next three arrays
+    objective: np.ndarray  # float64 (n_nodes,), J of the split; NaN for leaves, also in the next three arrays
     balance: np.ndarray  # float64 (n_nodes,), the balancing term: 0 is balanced
     integrity: np.ndarray  # float64 (n_nodes,), class integrity without its weight: at most M²/4, rounded down
     multiway: np.ndarray  # float64 (n_nodes,), the multi-way penalty without its weight: 0 if no row goes two ways
@@ -154,12 +152,7 @@ def check_state(values: dict, arrays: dict[str, np.ndarray]) -> None:
     if values["optimizer"] not in OPTIMIZERS or values["arity"] > MOST_CHILDREN:
         raise ModelFormatError(f"no model has optimizer {values['optimizer']!r:.200} and arity {values['arity']}")
     check_columns(arrays["feature_of_column"], values["n_features"])
-    _check_arrays(arrays, values, arrays["feature_of_column"].size)
-
-
-def _check_arrays(arrays, values, n_columns):
-    """Raise ModelFormatError unless the arrays are trees and every index points inside them."""
-    types = DTYPES | (MEANS if "mean_ptr" in arrays else {})
+    types, n_columns = DTYPES | (MEANS if "mean_ptr" in arrays else {}), arrays["feature_of_column"].size
     check_types(arrays, {name: (dtype, 2 if name in ("parts", "trace") else 1) for name, dtype in types.items()})
     check_parts(
         {
