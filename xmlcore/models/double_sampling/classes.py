@@ -83,7 +83,9 @@ class ClassTerms(NamedTuple):
         centre[self.class_size == 0] = np.inf
         mean_total = float(total[present].mean()) or 1.0
         order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
-        head = self.head()
+        work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
+        # The number of most frequent terms that cause the share ``HEAD`` of the work for the training rows.
+        head = int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
         reach = kernels.head_lengths(self.ptr, self.classes, self.sums, weight, scale, head)
         far = np.maximum.reduceat(reach, np.arange(0, n_classes, kernels.GROUP))
         return read_only(
@@ -92,11 +94,6 @@ class ClassTerms(NamedTuple):
                 scale, centre, order, distance == "cosine", head, reach, far,
             )
         )  # fmt: skip
-
-    def head(self) -> int:
-        """Return the number of most frequent terms that cause the share ``HEAD`` of the work for the training rows."""
-        work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
-        return int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
 
     def more(self, index, weighting) -> kernels.MoreOfClasses:
         """Return what the extended features need in addition to the index, which :meth:`index` returned."""
