@@ -219,9 +219,8 @@ class _Block:
 
     def objective(self, X):
         """Return the objective of each row (float64) and its gradient (CSR, float64; 0: not attacked)."""
-        return self._loss(X) if self.attack.objective == "loss" else self._margin(X)
-
-    def _loss(self, X):
+        if self.attack.objective == "margin":
+            return self._margin(X)
         row = np.repeat(np.arange(len(self.true)), [labels.size for labels in self.true])
         logs, gradient = self._gradients(X, row, np.concatenate(self.true))
         shares = 1.0 / np.bincount(row, minlength=X.shape[0])[row]

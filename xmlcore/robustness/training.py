@@ -110,7 +110,13 @@ class AdversarialTraining(WrapsModel):
             attacked = self._attacked(model, X, Y, part_of(progress, done, 0.6))
             done = 0.6
         progress("Adding noise to rows", done)
-        clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self._entropy(), attacked)
+        options = dict(self.options or {})
+        if KINDS[self.kind].needs == REFERENCE:
+            options.setdefault(REFERENCE, X)
+        else:
+            options.setdefault("support", self.noise_support)
+        noise = perturbation(self.kind, self.sigma, **options)
+        clean_and_noisy = augment(X, Y, noise, self.augment_ratio, self._entropy(), attacked)
         estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
@@ -123,14 +129,6 @@ class AdversarialTraining(WrapsModel):
     def _keep(self, *values):
         super()._keep(*values)
         self.model_._keep(*values)  # not those of the noisy copies
-
-    def _perturbation(self, X):
-        options = dict(self.options or {})
-        if KINDS[self.kind].needs == REFERENCE:
-            options.setdefault(REFERENCE, X)
-        else:
-            options.setdefault("support", self.noise_support)
-        return perturbation(self.kind, self.sigma, **options)
 
     def _attacked(self, model, X, Y, progress):
         if self.surrogate is not None:
