@@ -87,7 +87,11 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: DownloadLimit
     store.used(*_kept(entry))
     with warnings_of_data() as warned:
         data = _read(entry, found, progress)
-    notes = [_origin(entry, found), *data.notes, *_other_sizes(entry, data), *warned]
+    sizes = {"rows": (entry.n_rows, data.n_train + data.n_test), "features": (entry.n_features, data.n_features)}
+    sizes |= {"labels": (entry.n_labels, data.n_labels)}
+    other = [f"{want:,} {noun}, read are {got:,}" for noun, (want, got) in sizes.items() if want not in (None, got)]
+    others = [f"Not as published: {'; '.join(other)}."] if other else []
+    notes = [_origin(entry, found), *data.notes, *others, *warned]
     data = copy.copy(data)  # a shallow copy: the matrices are shared
     object.__setattr__(data, "notes", tuple(notes))  # the class is frozen; this copy is ours
     return data
@@ -176,14 +180,6 @@ def _origin(entry, found) -> str:
     if not record["checked"]:
         checked = f"No checksum is published; the SHA-256 of what came begins with {record['sha256'][:12]}."
     return f"Downloaded from {record['url']} on {record['when'][:10]}. {checked}"
-
-
-def _other_sizes(entry, data) -> list[str]:
-    """Return a note, in a list, if the data set has other sizes than its source says; else an empty list."""
-    sizes = {"rows": (entry.n_rows, data.n_train + data.n_test), "features": (entry.n_features, data.n_features)}
-    sizes |= {"labels": (entry.n_labels, data.n_labels)}
-    other = [f"{want:,} {noun}, read are {got:,}" for noun, (want, got) in sizes.items() if want not in (None, got)]
-    return [f"Not as published: {'; '.join(other)}."] if other else []
 
 
 MAX_BYTES, MAX_FILES = PATH_BOUND, 1000  # that are unpacked
