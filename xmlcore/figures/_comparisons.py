@@ -47,20 +47,16 @@ def measures_compared(
         for number, run in enumerate(runs):
             if (run, measure) in groups:
                 shift, in_legend = 0.6 * ((number + 0.5) / len(runs) - 0.5), {"showlegend": place == 0, **at}
-                _add_intervals(figure, groups[run, measure], ks, shift, styles[run], legend[str(run)], in_legend)
+                own = groups[run, measure]
+                value, low, high = (own[column].to_numpy(float) for column in ("value", "low", "high"))
+                error = {"array": 100 * (high - value), "arrayminus": 100 * (value - low), "thickness": 1.5, "width": 3}
+                hover = f"<b>{whole(run)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
+                hover += " (%{customdata[1]:.2f} to %{customdata[2]:.2f})"
+                look = {"error_y": error, "customdata": list(zip(own["k"], 100 * low, 100 * high)), **in_legend}
+                x, style = [ks.index(k) + shift for k in own["k"]], {**styles[run], "size": 9}
+                figure.points(x, 100 * value, legend[str(run)], style, hover, legendgroup=run, **look)
         figure.axes(ticks, "" if place % columns else "Percent", **at)
     return figure.checked(height=230 * rows + 110 + 22 * len(runs), showlegend=True)
-
-
-def _add_intervals(figure, own, ks, shift, style, name, place) -> None:
-    """Add one run and measure, a point for each k, moved sideways by ``shift``."""
-    run, measure = own["run"].iloc[0], own["measure"].iloc[0]
-    value, low, high = (own[column].to_numpy(float) for column in ("value", "low", "high"))
-    error = {"array": 100 * (high - value), "arrayminus": 100 * (value - low), "thickness": 1.5, "width": 3}
-    hover = f"<b>{whole(run)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
-    hover += " (%{customdata[1]:.2f} to %{customdata[2]:.2f})"
-    look = {"error_y": error, "customdata": list(zip(own["k"], 100 * low, 100 * high)), "legendgroup": run, **place}
-    figure.points([ks.index(k) + shift for k in own["k"]], 100 * value, name, {**style, "size": 9}, hover, **look)
 
 
 def differences(
