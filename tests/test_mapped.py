@@ -1,5 +1,9 @@
 """Rows in files: models that are fitted to them, trainings that go on, and files that are read to a folder."""
 
+import errno
+import pickle
+import shutil
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -40,10 +44,11 @@ def test_rows_in_files_give_the_model_of_rows_in_memory(model, data, tmp_path):
     expected = model.fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
     assert same(model.fit(rows, data.Y_train).predict_topk(data.X_test, 5), expected)
     assert same(arrays(open_rows(tmp_path / "rows")), arrays(data.X_train))
-    assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == ["columns", "rows.npz", "values"]
+    assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == ["rows.columns", "rows.npz", "rows.values"]
 
 
-def test_a_stopped_training_goes_on_with_its_nodes(data, tmp_path):
+@pytest.mark.parametrize("weights", [None, np.arange(2500) % 5])
+def test_a_stopped_training_goes_on_with_its_nodes(weights, data, tmp_path):
     rows = write_rows(data.X_train, tmp_path)
     model = PLT(arity=4, max_leaf_labels=8, C=1.0, loss="logistic", normalize="l2", n_jobs=1)
     told = []
@@ -54,27 +59,27 @@ def test_a_stopped_training_goes_on_with_its_nodes(data, tmp_path):
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        model.fit(rows, data.Y_train, progress=stop)
+        model.fit(rows, data.Y_train, progress=stop, sample_weight=weights)
     [kept] = tmp_path.glob("nodes-*")
     assert kept.stat().st_size > 0
     with kept.open("ab") as file:
         file.write(b"torn" * 50)
-    found = model.fit(rows, data.Y_train).fitted_[0]
-    assert same(found, model.fit(data.X_train, data.Y_train).fitted_[0])
+    found = model.fit(rows, data.Y_train, sample_weight=weights).fitted_[0]
+    assert same(found, model.fit(data.X_train, data.Y_train, sample_weight=weights).fitted_[0])
     assert not list(tmp_path.glob("nodes-*"))
 
 
-@pytest.mark.parametrize("cut", [1, 30, 100])
-def test_a_journal_drops_what_was_torn_at_its_end(cut, tmp_path):
+@pytest.mark.parametrize("cut, more", [(1, 0), (30, 0), (100, 0), (100, 1000)])
+def test_a_journal_drops_what_was_torn_at_its_end(cut, more, tmp_path):
     group = (np.arange(3, dtype=np.int32), np.arange(4, dtype=np.uint32), np.ones(3, np.uint8), *np.ones((2, 3), "f4"))
     journal = Journal(tmp_path, "of this")
     for number in (7, 2):
         journal.write(number, (*group, 5, 0.25))
     journal.close()
     [path] = tmp_path.iterdir()
-    path.write_bytes(path.read_bytes()[:-cut])
+    path.write_bytes(path.read_bytes()[:-cut] + bytes(more))  # zeros, as after a loss of power
     again = Journal(tmp_path, "of this")
-    assert [number in again for number in (7, 2, 5)] == [True, False, False]
+    assert [number in again for number in (7, 2, 0)] == [True, False, False]
     again.write(2, (*group, 6, np.inf))
     *found, epochs, violation = again.read(2)
     assert same(found, group) and (epochs, violation) == (6, np.inf)
@@ -111,9 +116,38 @@ def test_files_that_do_not_fit_are_refused(data, tmp_path):
     with pytest.raises(ValueError, match="has no rows: write_rows"):
         open_rows(tmp_path)
     write_rows(data.X_test, tmp_path)
-    (tmp_path / "values").write_bytes(b"1234")
+    (tmp_path / "rows.values").write_bytes(b"1234")
     with pytest.raises(ValueError, match="damaged: its files have .* and 4 bytes instead of"):
         open_rows(tmp_path)
+    (tmp_path / "rows.npz").write_bytes(b"others")
+    with pytest.raises(ValueError, match="rows.npz is damaged, or no file of"):
+        open_rows(tmp_path)
+
+
+@pytest.mark.parametrize("part, value", [("rows.columns", -1), ("rows.columns", 900), ("rows.values", np.nan)])
+def test_rows_that_were_changed_to_what_cannot_be_are_refused(part, value, data, tmp_path):
+    rows = write_rows(data.X_train, tmp_path)
+    (rows.data if part == "rows.values" else rows.indices)[7] = value
+    with pytest.raises(ValueError, match="damaged: rows 0 to .* have columns beyond"):
+        PLT().fit(open_rows(tmp_path), data.Y_train)
+
+
+def test_an_error_on_the_way_leaves_no_rows_behind(data, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    (tmp_path / "values").write_text("of the user")
+    with pytest.raises(OSError, match="No space left"):
+        write_rows(data.X_train, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["values"]
+
+
+def test_pickled_rows_need_their_folder_no_more(data, tmp_path):
+    pickled = pickle.dumps(write_rows(data.X_test, tmp_path / "rows"))
+    shutil.rmtree(tmp_path / "rows")
+    found = pickle.loads(pickled)
+    assert found.folder is None and same(arrays(found.copy()), arrays(data.X_test))
 
 
 def test_without_enough_memory_rows_go_to_files(data, tmp_path, monkeypatch):
@@ -127,3 +161,7 @@ def test_without_enough_memory_rows_go_to_files(data, tmp_path, monkeypatch):
     with pytest.warns(UserWarning, match="expected to take .* of memory, and .* are free: rows .* are kept in files"):
         assert same(model.fit(data.X_train, data.Y_train).fitted_[0], found)
     assert not list((tmp_path / "rows").iterdir())
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "file"))
+    with pytest.warns(UserWarning, match="cannot hold the rows .*: memory may not suffice"):
+        assert same(model.fit(data.X_train, data.Y_train).fitted_[0], found)

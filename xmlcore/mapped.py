@@ -1,8 +1,12 @@
 """Rows in files: sparse matrices whose columns and values are mapped from files, and take no memory of the process."""
 
+import errno
+import os
 import tempfile
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Self
+from zipfile import BadZipFile
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +16,7 @@ from xmlcore.typing import Matrix
 from xmlcore.validation import check_features
 
 COPIED = 1 << 22  # values that are copied to a file at a time
-COLUMNS, VALUES, OTHERS = "columns", "values", "rows.npz"  # files of a folder
+COLUMNS, VALUES, OTHERS = "rows.columns", "rows.values", "rows.npz"  # files of a folder
 
 
 class MappedRows(sp.csr_array):
@@ -50,12 +54,29 @@ class MappedRows(sp.csr_array):
         for first, end in blocks_of(self.indptr, COPIED):
             part = slice(self.indptr[first], self.indptr[end])
             ids[part], data[part] = self.indices[part], self.data[part]
+            if not (ids[part].view(np.uint32) < self.shape[1]).all() or not np.isfinite(data[part]).all():
+                raise ValueError(
+                    f"{self.folder} is damaged: rows {first:,} to {end - 1:,} have columns beyond the "
+                    f"{self.shape[1]:,} there are, or values that are not finite. Write the rows again, to another folder"
+                )
         return type(self).of(self.indptr.copy(), ids, data, self.shape[1], self.folder)
+
+    def __getstate__(self):
+        return vars(self) | {"folder": None}  # where they are read again, they are in memory
 
 
 def mapped(file, dtype, size: int, mode: str = "w+") -> np.ndarray:
     """Return an array that is mapped from a file, a path or an open one; ``mode`` is r+ for what it has."""
-    return np.asarray(np.memmap(file, dtype, mode, shape=(size,))) if size else np.empty(0, dtype)
+    with nullcontext(file) if hasattr(file, "fileno") else open(file, mode + "b") as opened:
+        if not size:
+            return np.empty(0, dtype)
+        if hasattr(os, "posix_fallocate"):  # a disk that is full later kills the process
+            try:
+                os.posix_fallocate(opened.fileno(), 0, size * np.dtype(dtype).itemsize)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                    raise
+        return np.asarray(np.memmap(opened, dtype, "r+", shape=(size,)))
 
 
 def write_rows(X: Matrix, folder) -> MappedRows:
@@ -79,16 +100,24 @@ def write_rows(X: Matrix, folder) -> MappedRows:
     ValueError, TypeError
         X is no matrix of finite numbers, or the folder has rows already.
     """
-    return finished(check_features(X), folder_for_rows(folder))
+    X = check_features(X)
+    with folder_for_rows(folder) as folder:
+        return finished(X, folder)
 
 
-def folder_for_rows(folder) -> Path:
-    """Return a folder to write rows to; raise ValueError if it has some."""
-    folder = Path(folder)
+@contextmanager
+def folder_for_rows(folder):
+    """Yield a folder to write rows to, which keeps nothing of them after an error; raise ValueError if it has some."""
+    folder = Path(folder).absolute()
     if (folder / OTHERS).exists():
         raise ValueError(f"{folder} has rows already: open_rows(...) opens them; for others give another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    try:
+        yield folder
+    except BaseException:
+        for name in (COLUMNS, VALUES, OTHERS):
+            (folder / name).unlink(missing_ok=True)
+        raise
 
 
 def finished(X: sp.csr_array, folder: Path) -> MappedRows:
@@ -107,11 +136,16 @@ def open_rows(folder) -> MappedRows:
     ValueError
         The folder has no rows, or not the files of these.
     """
-    folder = Path(folder)
+    folder = Path(folder).absolute()
     if not (folder / OTHERS).is_file():
         raise ValueError(f"{folder} has no rows: write_rows(X, folder) and read_matrix(file, to=folder) write some")
-    with np.load(folder / OTHERS, allow_pickle=False) as others:
-        ptr, shape = others["indptr"], others["shape"]
+    try:
+        with np.load(folder / OTHERS, allow_pickle=False) as others:
+            ptr, shape = others["indptr"].astype(np.int64), others["shape"].tolist()
+        if ptr.size != shape[0] + 1 or ptr[0] != 0 or (np.diff(ptr) < 0).any():
+            raise ValueError
+    except (BadZipFile, EOFError, KeyError, ValueError) as error:
+        raise ValueError(f"{folder / OTHERS} is damaged, or no file of write_rows or read_matrix") from error
     sizes = [path.stat().st_size if (path := folder / name).exists() else 0 for name in (COLUMNS, VALUES)]
     if sizes != [4 * int(ptr[-1])] * 2:
         raise ValueError(
@@ -120,4 +154,4 @@ def open_rows(folder) -> MappedRows:
         )
     size = int(ptr[-1])
     columns, values = mapped(folder / COLUMNS, np.int32, size, "r+"), mapped(folder / VALUES, np.float32, size, "r+")
-    return MappedRows.of(ptr, columns, values, int(shape[1]), folder)
+    return MappedRows.of(ptr, columns, values, shape[1], folder)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import PART, are_blocks, checked_blocks, columns_of, csr_of, in_columns, pointers, side_by_side
 from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
+from xmlcore.mapped import MappedRows
 from xmlcore.parallel import row_blocks
 from xmlcore.progress import part_of, to_progress
 from xmlcore.ranking import Ranking, check_room
@@ -182,7 +183,10 @@ def only_rows(X: sp.csr_array, rows: np.ndarray) -> sp.csr_array:
     for first, end in _few(X, rows.size):
         part, to = X[rows[first:end]], slice(ptr[first], ptr[end])
         X.indices[to], X.data[to] = part.indices, part.data
-    return csr_of(ptr, X.indices[: ptr[-1]], X.data[: ptr[-1]], (rows.size, X.shape[1]))
+    kept, folder = (ptr, X.indices[: ptr[-1]], X.data[: ptr[-1]]), getattr(X, "folder", None)
+    if folder is not None:
+        return MappedRows.of(*kept, X.shape[1], folder)
+    return csr_of(*kept, (rows.size, X.shape[1]))
 
 
 def _few(X, n_rows) -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 import itertools
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -15,7 +16,7 @@ from xmlcore.datasets.errors import InputError, warn
 from xmlcore.datasets.readers import archived, xmlc
 from xmlcore.datasets.readers.formats import check_options, read_rows
 from xmlcore.datasets.readers.names import ONE_PER_LINE, read_label_table, read_names, remark
-from xmlcore.datasets.readers.rows import ReadOptions, canonical_csr, widened
+from xmlcore.datasets.readers.rows import ReadOptions, Rows, canonical_csr, widened
 from xmlcore.datasets.readers.sources import NamedSource, file_name, stem, telling_name
 from xmlcore.datasets.splits import chosen_rows, read_split, stratified_parts
 from xmlcore.mapped import finished, folder_for_rows
@@ -132,21 +133,26 @@ def read_matrix(
     tables are read at some tens. Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of
     what the header states, and the decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
-    folder = None if to is None else folder_for_rows(to)
-    options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns, to=folder))
+    options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
     file = NamedSource(source, name, max_bytes)
+    with nullcontext() if to is None else folder_for_rows(to) as folder:
+        rows = _matrix(file, options._replace(to=folder), name, max_bytes)
+        X = rows.X if folder is None else finished(rows.X, folder)
+    return X, rows.Y, rows.feature_names, rows.label_names
+
+
+def _matrix(file, options, name, max_bytes) -> Rows:
     inside = archived.opened(file)
     if inside and not set(inside) - {"train", "labels"}:
         file = NamedSource(inside["train"], name, max_bytes)
-        options = options._replace(labels=inside.get("labels") if labels is None else labels)
+        options = options._replace(labels=inside.get("labels") if options.labels is None else options.labels)
     rows = read_rows(file, options)
     _warn_of_ids_from_one([rows], options.first_index)
     for noun in ("feature", "label"):
         if rows.matrix(noun).shape[1] == 0:
             raise _nothing(rows, noun)
     remark([rows], rows.feature_names, rows.label_names)
-    X = rows.X if folder is None else finished(rows.X, folder)
-    return X, rows.Y, rows.feature_names, rows.label_names
+    return rows
 
 
 def _nothing(rows, noun) -> InputError:

@@ -21,14 +21,15 @@ OLDEST_SWEEP = 30 * 24 * 3600.0  # seconds after which a sweep that nobody has g
 # Where files are written under other names first, with these names. What is in the folder for temporary files of the
 # machine is removed only if it belongs to this user.
 _IN_DATA = ("**/.unpacked-*", "**/.*.tmp", "**/.arriving")
+_IN_CACHE = ("given/*", "rows/nodes-*")
 _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 
 
 def remove_leftovers() -> int:
     """Remove files and folders that nobody has written to for so long that the process which began them has ended.
 
-    They are half-written and half-deleted artifacts, files that were given to tasks, rows of holds and of sweeps that
-    nobody goes on with, unfinished downloads and unpacked archives, and folders among the temporary files of the
+    They are half-written and half-deleted artifacts, files that were given to tasks, nodes of trainings that
+    were stopped, rows of holds and of sweeps that nobody goes on with, unfinished downloads and unpacked archives, and folders among the temporary files of the
     machine.
 
     Returns
@@ -37,7 +38,7 @@ def remove_leftovers() -> int:
         Number of files and folders removed.
     """
     removed = store.remove_all_stale(OLD) + _remove_old_sweeps() + holders.remove_dead(database(), OLD)
-    places = (data_root(), _IN_DATA), (cache_root(), ("given/*",)), (Path(tempfile.gettempdir()), _OF_MACHINE)
+    places = (data_root(), _IN_DATA), (cache_root(), _IN_CACHE), (Path(tempfile.gettempdir()), _OF_MACHINE)
     for root, patterns in places:
         for pattern in patterns:
             with contextlib.suppress(OSError):

@@ -44,7 +44,7 @@ class Journal:
         if not head.size or head[FACTS:].min() < 0 or self._end + 8 * HEAD + _bytes(head) > size:
             return None
         body = self._file.read(_bytes(head))
-        return (int(head[0]), self._file.tell()) if zlib.crc32(body) == head[1] else None
+        return (int(head[0]), self._file.tell()) if _checksum(head, body) == head[1] else None
 
     def __contains__(self, number: int) -> bool:
         return number in self._at
@@ -54,7 +54,8 @@ class Journal:
         *arrays, epochs, violation = found
         body = b"".join(np.ascontiguousarray(part, kind).tobytes() for part, kind in zip(arrays, DTYPES))
         bits = np.float64(violation).view(np.int64)
-        head = np.array([number, zlib.crc32(body), epochs, bits, *(part.size for part in arrays)], np.int64)
+        head = np.array([number, 0, epochs, bits, *(part.size for part in arrays)], np.int64)
+        head[1] = _checksum(head, body)
         with self._lock:
             self._file.seek(self._end)
             self._file.write(head.tobytes() + body)
@@ -92,6 +93,10 @@ def _for_one(path):
             file.close()
             return None
     return file
+
+
+def _checksum(head, body) -> int:
+    return zlib.crc32(body, zlib.crc32(np.delete(head, 1)))  # zeros, as after a loss of power, do not fit
 
 
 def _bytes(head) -> int:

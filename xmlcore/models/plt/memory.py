@@ -45,7 +45,12 @@ def with_room(X, expected: TrainingMemory):
     if free is None or expected.peak <= free or getattr(X, "folder", None) is not None:
         return X
     folder = cache_root() / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
     told = f"training is expected to take {size(expected.peak)} of memory, and {size(free)} are free"
-    warnings.warn(f"{told}: rows and finished classifiers are kept in files of {folder} meanwhile", stacklevel=6)
-    return MappedRows.of(X.indptr, X.indices, X.data, X.shape[1], folder).copy()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        X = MappedRows.of(X.indptr, X.indices, X.data, X.shape[1], folder).copy()
+        told += f": rows and finished classifiers are kept in files of {folder} meanwhile"
+    except OSError as error:  # the estimate can be too high: it may fit all the same
+        told += f", but {folder} cannot hold the rows ({error.strerror}): memory may not suffice"
+    warnings.warn(told, stacklevel=6)
+    return X
