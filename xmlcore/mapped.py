@@ -57,7 +57,7 @@ class MappedRows(sp.csr_array):
             if not (ids[part].view(np.uint32) < self.shape[1]).all() or not np.isfinite(data[part]).all():
                 raise ValueError(
                     f"{self.folder} is damaged: rows {first:,} to {end - 1:,} have columns beyond the "
-                    f"{self.shape[1]:,} there are, or values that are not finite. Write the rows again, to another folder"
+                    f"{self.shape[1]:,} there are, or values that are not finite. Write them again, to another folder"
                 )
         return type(self).of(self.indptr.copy(), ids, data, self.shape[1], self.folder)
 

@@ -28,9 +28,9 @@ _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 def remove_leftovers() -> int:
     """Remove files and folders that nobody has written to for so long that the process which began them has ended.
 
-    They are half-written and half-deleted artifacts, files that were given to tasks, nodes of trainings that
-    were stopped, rows of holds and of sweeps that nobody goes on with, unfinished downloads and unpacked archives, and folders among the temporary files of the
-    machine.
+    They are half-written and half-deleted artifacts, files that were given to tasks, nodes of trainings that were
+    stopped, rows of holds and of sweeps that nobody goes on with, unfinished downloads and unpacked archives, and
+    folders among the temporary files of the machine.
 
     Returns
     -------
