@@ -1,27 +1,34 @@
 """The catalog of data sets that the program can make or download."""
 
+from importlib import import_module
+
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.registry.entries import CatalogEntry, published
 from xmlcore.datasets.saved import save_dataset
 from xmlcore.progress import ProgressLike, silent, to_progress
 
-API_DOCS = CatalogEntry(
-    "api-docs",
-    "Documentation of Python functions: a row per public function, class or method, the words of its prose as "
-    "features, the functions that its See Also names, and itself if others name it, as labels. About 3,200 rows, 3,400 "
-    "words and 2,600 labels with a long tail.",
-    "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, once; nothing is downloaded.",
-    row="a function of a Python library",
-    label="a function that its See Also names, or the function itself",
-    prompt="Type what a function should do",
-    example="read a csv file into a table",
-)
-_ENTRIES = {one.name: one for one in (API_DOCS, *published())}
+_ENTRIES = {
+    "api-docs": (
+        CatalogEntry(
+            "api-docs",
+            "Documentation of Python functions: a row per public function, class or method, the words of its prose as "
+            "features, the functions that its See Also names, and itself if others name it, as labels. About 3,200 "
+            "rows, 3,400 words and 2,600 labels with a long tail.",
+            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, once; "
+            "nothing is downloaded.",
+            row="a function of a Python library",
+            label="a function that its See Also names, or the function itself",
+            prompt="Type what a function should do",
+            example="read a csv file into a table",
+        ),
+        "xmlcore.datasets.registry.api_docs",
+    )
+} | {entry.name: (entry, "xmlcore.datasets.registry.downloaded") for entry in published()}
 
 
 def catalog() -> list[CatalogEntry]:
     """Return the data sets that :func:`load` knows."""
-    return list(_ENTRIES.values())
+    return [entry for entry, _ in _ENTRIES.values()]
 
 
 def load(name: str, progress: ProgressLike | None = None) -> Dataset:
@@ -41,20 +48,22 @@ def load(name: str, progress: ProgressLike | None = None) -> Dataset:
     DatasetFormatError
         The file of a published data set cannot be read.
     """
-    from xmlcore.datasets.registry import api_docs, downloaded
+    found, module = _entry(name)
+    progress = to_progress(progress or silent)
+    load_it = import_module(module).load
+    return load_it(found, progress) if found.published else load_it(progress)
 
-    found, progress = entry(name), to_progress(progress or silent)
-    return downloaded.load(found, progress) if found.published else api_docs.load(progress)
+
+def entry(name: str) -> CatalogEntry:
+    return _entry(name)[0]
 
 
 def made_from(name: str) -> dict:
     """Return what decides the content of a data set of the catalog, such as versions of libraries; see :func:`load`."""
-    from xmlcore.datasets.registry import api_docs
-
-    return {} if entry(name).published else api_docs.made_from()
+    return getattr(import_module(_entry(name)[1]), "made_from", dict)()
 
 
-def entry(name: str) -> CatalogEntry:
+def _entry(name):
     if name not in _ENTRIES:
         known = ", ".join(map(repr, _ENTRIES))
         raise ValueError(f"there is no data set {name!r:.200} in the catalog: it has {known}")
