@@ -17,6 +17,7 @@ from pathlib import Path
 CACHE_VARIABLE = "XMLCORE_CACHE"
 KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
 DATA_VARIABLE = "XMLCORE_DATA"
+MUCH_FREE = 1 << 24  # bytes from which on free memory is given back while a model is trained
 CONTROL_GROUP = "/sys/fs/cgroup"  # the folder in which Linux says what a container may use
 OWN_GROUPS = "/proc/self/cgroup"  # the file that names the control groups of this process
 _UNLIMITED = 1 << 60  # bytes: a limit of memory above this is none
@@ -393,10 +394,19 @@ def _own_groups(root, kind, own) -> list[Path]:
     return [root / group for group in (inner, *inner.parents)]
 
 
-def return_free_memory() -> bool:
-    """Give memory that this process holds but does not use back to the system, where the C library can."""
+class _MallocCounts(ctypes.Structure):
+    _fields_ = (("counts", ctypes.c_size_t * 10),)
+
+
+def return_free_memory(least: int = 0) -> bool:
+    """Give memory that this process holds but does not use, ``least`` bytes or more, back where the C library can."""
     try:
-        return bool(ctypes.CDLL(None).malloc_trim(0))
+        library = ctypes.CDLL(None)
+        if least:  # it takes time to get memory again
+            library.mallinfo2.restype = _MallocCounts
+            if library.mallinfo2().counts[8] < least:  # bytes that are free
+                return False
+        return bool(library.malloc_trim(0))
     except (AttributeError, OSError, TypeError):  # another C library, or another system
         return False
 

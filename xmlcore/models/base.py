@@ -22,7 +22,7 @@ from xmlcore.parallel import row_blocks
 from xmlcore.parameters import RECOMMENDED, About, HasParameters, Preset, seed_of
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.ranking import Ranking, check_room, fill_with_zeros
-from xmlcore.system import check_memory, return_free_memory
+from xmlcore.system import MUCH_FREE, check_memory, return_free_memory
 from xmlcore.typing import ArrayLike, FilePath, LabelNames, Labels, Matrix, SomeLabels
 from xmlcore.validation import check_count, check_fitted, check_threshold, check_weights, csr_parts
 
@@ -87,7 +87,7 @@ class Estimator(ForScikitLearn, HasParameters):
         for name in OF_FITTED:
             vars(self).pop(name, None)
         self._keep(names, label_names, counted(Y), Y.shape[0], one_class or None, widths)
-        return_free_memory()  # what training took: the C library keeps it else
+        return_free_memory(MUCH_FREE)  # what training took: the C library keeps it else
         return self
 
     def _check_labels_fit(self, n_labels) -> None:

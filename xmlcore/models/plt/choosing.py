@@ -108,7 +108,7 @@ class LinearModel(TakesWeights):
         -------
         xmlcore.models.plt.memory.TrainingMemory
             ``data``, ``model`` and ``peak``, which is what training takes beside the data. Where so much is not free,
-            :meth:`fit` says so, and keeps rows and finished classifiers in files meanwhile.
+            a PLT says so, and keeps rows and finished classifiers in files meanwhile.
         """
         X, Y = checked_rows(X, read_training_labels(Y, n_labels=self._n_labels_of(Y))[0])
         return self._memory(X, Y)

@@ -38,7 +38,7 @@ from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
-from xmlcore.system import return_free_memory
+from xmlcore.system import MUCH_FREE, return_free_memory
 from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
@@ -143,7 +143,7 @@ class PLT(LinearModel):
         of_clean = None if weights is None else weights[:n_clean]
         clean = *((X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])), of_clean, boosts
         choice = self._choice(*clean, progress, entropy)
-        return_free_memory()
+        return_free_memory(MUCH_FREE)
         n_trees = self._n_trees(choice.settings, Y.shape[1])
         progress(CLUSTERING if n_trees == 1 else "Training trees", 0.0)
         warn_equal_trees(self, n_trees)
@@ -171,7 +171,7 @@ class PLT(LinearModel):
             tree = self._built_tree(rows, settings, tree_seed, label_rows, report)
             if place + 1 == len(numbered) or rows is not numbered[place + 1][1]:
                 label_rows = None  # what takes as much memory as the rows is not needed while nodes are trained
-            return_free_memory()
+            return_free_memory(MUCH_FREE)
             made.append((tree, *train_tree(rows, tree, self._descent(settings, node_seed), self.n_jobs, report)))
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)

@@ -18,12 +18,11 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, of_phases
-from xmlcore.system import return_free_memory
+from xmlcore.system import MUCH_FREE, return_free_memory
 from xmlcore.validation import csr_parts, unsigned_parts
 
 CHOOSING, NODES = "Choosing settings", "Training nodes of trees"
 SHARES = {CHOOSING: 1.0, CLUSTERING: 0.2, NODES: 0.8}  # of the time of training one tree, roughly
-GIVEN_BACK = 1 << 24  # bytes of joined parts after which their memory is given back to the system
 GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
 
 
@@ -151,7 +150,7 @@ def _groups(tree, root_has_factor) -> list[Group]:
 
 def _assemble(tree, groups, results) -> TreeArrays:
     """Join the results of all groups to flat arrays; ``results`` is emptied on the way, to save memory."""
-    return_free_memory()
+    return_free_memory(MUCH_FREE)
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
     parents = np.array([g.parent for g in groups], np.int64)
@@ -192,10 +191,10 @@ def _join(arrays: list, dtype):
         joined[end - part.size : end] = part
         end -= part.size
         kept += part.nbytes
-        if kept > GIVEN_BACK:
+        if kept > MUCH_FREE:
             kept = 0
             del part
-            return_free_memory()
+            return_free_memory(MUCH_FREE)
     return joined
 
 
