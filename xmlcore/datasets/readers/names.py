@@ -3,6 +3,7 @@
 import csv
 import re
 from collections import Counter
+from itertools import repeat
 from xml.parsers import expat
 
 import numpy as np
@@ -70,11 +71,8 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
         if "label" in columns and {"parent", "aliases"} & {*columns}:
             break
     else:
-        parents = {}
-        for label, above in dict.fromkeys(read_pairs(lines, source)):
-            parents[label] = (*parents.get(label, ()), above)
-        return parents, {}
-    parents, aliases, labels = {}, {}, set()
+        return _above(read_pairs(lines, source)), {}
+    pairs, aliases, labels = [], {}, set()
     for number, cells in enumerate(csv.reader([f"{line}\n" for line in lines[1:]], delimiter=delimiter), 2):
         if len(cells) > len(columns):
             found = f"it has {len(cells):,} cells, but the table has {len(columns):,} columns"
@@ -86,8 +84,7 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
         )
         if not label and (above or others):
             raise source.error("it has no label", "Write the label into the column label.", number)
-        if above:
-            parents[label] = tuple(dict.fromkeys((*parents.get(label, ()), *above)))
+        pairs += zip(repeat(label), above)
         for other in others:
             if other != label and aliases.setdefault(other, label) != label:
                 found = f"{other!r:.80} is a further name of {aliases[other]!r:.80} and of {label!r:.80}"
@@ -96,7 +93,15 @@ def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]
     if twice := sorted(labels & aliases.keys()):
         found = f"{twice[0]!r:.80} is a further name of {aliases[twice[0]]!r:.80}, and a label with a line of its own"
         raise source.error(found, "Leave out one of the two.")
-    return {label: tuple(aliases.get(one, one) for one in above) for label, above in parents.items()}, aliases
+    return {label: tuple(aliases.get(one, one) for one in above) for label, above in _above(pairs).items()}, aliases
+
+
+def _above(pairs) -> dict[str, tuple[str, ...]]:
+    """Return the second names of pairs for each first one, in their order, once each."""
+    found = {}
+    for label, above in dict.fromkeys(pairs):
+        found[label] = (*found.get(label, ()), above)
+    return found
 
 
 def read_pairs(lines: list[str], source: NamedSource) -> list[tuple[str, str]]:

@@ -252,8 +252,7 @@ class TextVectorizer(HasParameters):
             stop = sorted(ENGLISH_STOP_WORDS)
         settings = UNTRIED | self.given()
         least, most = self._bounds(settings["min_df"], len(texts))
-        analyzer = self._analyzer_for(texts)
-        finder = self._finder_of(analyzer)
+        finder = self._finder_of(analyzer := self._analyzer_for(texts))
         if cutting.STEMS in settings["features"]:
             if settings["language"] == AUTO:
                 settings["language"] = self.language_of(texts)

@@ -85,10 +85,10 @@ def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
         set_score(c, mean @ weights[0].T, *_spread(squares, times / n_draws, most))
 
     if n_draws > most:
-        run_parts(task, score_alone, [(c, c + 1) for c in range(count)], labels)
+        run_parts(task, score_alone, row_blocks(count, 1), labels)
     else:
         group = max(1, min(16, count // 16, most // (n_draws + 1)))
-        run_parts(task, score_together, [(c, min(count, c + group)) for c in range(0, count, group)], labels)
+        run_parts(task, score_together, row_blocks(count, group), labels)
     return scores, error
 
 
