@@ -474,19 +474,14 @@ class TextVectorizer(HasParameters):
         rows, names = np.bincount(matrix.indices, minlength=matrix.shape[1]), []
         used = (rows >= max(least, 1)) & (rows <= most)
         if self.hashing_bits is None:
-            kept, terms = np.flatnonzero(used), list(numbers)
-            kept = self._most_frequent(kept, terms, matrix)
+            terms = list(numbers)
+            kept = np.array(sorted(np.flatnonzero(used).tolist(), key=terms.__getitem__), np.int64)
+            if self.max_features is not None and kept.size > self.max_features:
+                kept = kept[np.sort(np.argsort(-matrix.sum(axis=0)[kept], kind="stable")[: self.max_features])]
             names = [terms[j] for j in kept]
             matrix, rows, used = sp.csr_array(matrix[:, kept]), rows[kept], used[kept]
             matrix.sort_indices()
         return names, np.where(used, np.log((n_texts + 1) / (rows + 1.0)) + 1.0, 0.0), matrix
-
-    def _most_frequent(self, kept, terms, matrix) -> np.ndarray:
-        """Return the terms that are features, in the order of their names."""
-        kept = np.array(sorted(kept.tolist(), key=terms.__getitem__), np.int64)
-        if self.max_features is None or kept.size <= self.max_features:
-            return kept
-        return kept[np.sort(np.argsort(-matrix.sum(axis=0)[kept], kind="stable")[: self.max_features])]
 
     def _weighted(self, blocks, beside) -> sp.csr_array:
         """Return the rows: the weights of each block in a text have the same length, and all together length 1."""
