@@ -17,7 +17,8 @@ from pages.shared.workspaces.tab_view import FILES
 from xmlcore import datasets, experiment, explain, serve, store
 from xmlcore.experiment.kinds.decide import deciding
 from xmlcore.experiment.kinds.packed_files import OpenModel, opened_model
-from xmlcore.models import ModelFormatError, PackedModel, can_be_compact
+from xmlcore.models import ModelFormatError, PackedModel
+from xmlcore.models.compacting import can_be_compact
 from xmlcore.models.rules import decision_of
 
 CHOSEN = "predict.model"  # key of the select box, and in the workspace's "widgets" how the name of the choice begins

@@ -9,6 +9,7 @@ BITMAP = -1  # By a bitmap alone.
 EVERY = -2  # The group has every column up to its last.
 LOW = -3  # In a compact tree: by buckets, of which the columns have the same bits but for the lowest.
 BLOCKS = -4  # In a compact tree: by a bitmap in blocks of four words, the first of which is a rank.
+LOW_BITS = 16  # So many.
 BLOCK = 3 * 32  # Columns of such a block.
 COUNTED = 128  # Columns of a compact group, after which the index says how many pairs came before.
 BITMAP_WORDS = 3  # Most words of an index that is a bitmap alone, for each column of the group; four bytes each.

@@ -21,7 +21,7 @@ from xmlcore._kernels.lanes import (
     same_or,
 )
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore._kernels.plt_index import BITMAP, BLOCK, BLOCKS, COUNTED, EVERY, LOW
+from xmlcore._kernels.plt_index import BITMAP, BLOCK, BLOCKS, COUNTED, EVERY, LOW, LOW_BITS
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, padded_size
 
 MARGINS = GROUP_LIMIT + LANES  # Places for the margins of one row.
@@ -156,14 +156,13 @@ def buckets_of(tree, g):
 def look_up_low(tree, g, x, start, end, scratch):
     """Do the work of :func:`look_up` for a group of which the lowest bits of columns are stored."""
     begin = tree.low_ptr[g]
-    bits = 8 * tree.columns.itemsize
     buckets = buckets_of(tree, g)
     last = tree.index_at[g + 1] - 2
     hits = 0
     for t in range(start, end):
         column = np.int64(x.columns[t])
-        bucket = min(buckets + (column >> bits), last)
-        low = column & ((1 << bits) - 1)
+        bucket = min(buckets + (column >> LOW_BITS), last)
+        low = column & ((1 << LOW_BITS) - 1)
         at = np.int64(tree.index[bucket])
         size = np.int64(tree.index[bucket + 1]) - at
         is_there = size > 0
@@ -250,7 +249,6 @@ def add_pairs(tree, g, hits, scratch):
 def unfold_columns(tree, g, t0, t1, most, columns):
     """Write columns ``t0`` to ``t1`` - 1 of a group of a compact tree, at most ``most`` in damaged files, too."""
     shift = tree.index_shift[g]
-    bits = 8 * tree.columns.itemsize
     buckets = buckets_of(tree, g)
     bucket = buckets
     column = -1
@@ -265,7 +263,7 @@ def unfold_columns(tree, g, t0, t1, most, columns):
         elif shift == LOW and t >= t0:
             while tree.index[bucket + 1] <= t:
                 bucket += 1
-            column = ((bucket - buckets) << bits) + np.int64(tree.columns[tree.low_ptr[g] + t])
+            column = ((bucket - buckets) << LOW_BITS) + np.int64(tree.columns[tree.low_ptr[g] + t])
         elif t >= t0:
             column = t
         if t >= t0:

@@ -32,7 +32,7 @@ class TreeArrays(NamedTuple):
     group_first: np.ndarray  # int32 (g,): the first child
     group_size: np.ndarray  # int32 (g,)
     column_ptr: np.ndarray  # int64 (g + 1,)
-    columns: np.ndarray  # int32 (F,), or uint8 or uint16: the lowest bits
+    columns: np.ndarray  # int32 (F,), or uint16: the lowest bits
     dense_ptr: np.ndarray  # int64 (g + 1,): where each group's part of ``dense`` starts
     dense: np.ndarray  # float32 or int8: padded_size(size) weights for each column of a group
     sparse_ptr: np.ndarray  # int64 (g + 1,): where each group's pairs start

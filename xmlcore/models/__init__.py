@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from xmlcore.first_use import on_first_use
 from xmlcore.models.choosing_words import words_by_trials
-from xmlcore.models.compacting import can_be_compact
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.mixture import Mixture
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DenseOutput", "DoubleSampling", "ExtendedPLT", "PLT", "LabelTree", "LdSM", "Mixture", "ModelFormatError",
     "ModelNotFoundError", "NearestRows", "NotFittedError", "OneVsRest", "PackedModel", "TextClassifier",
-    "can_be_compact", "load_model", "looks_packed", "read_packed", "words_by_trials",
+    "load_model", "looks_packed", "read_packed", "words_by_trials",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # importing scikit-learn is slow

@@ -1,4 +1,4 @@
-"""``compact``, which all models have: those of linear classifiers can have weights of a byte or less."""
+"""``compact``, which all models have: label trees can have weights of a byte or less."""
 
 from typing import Any, Self
 
@@ -23,11 +23,11 @@ class CanBeCompact:
     compact_: dict[str, Any]  # only of a model that compact has returned
 
     def compact(self, bits: int = 8, X: Matrix | None = None, y: Labels | None = None) -> Self:
-        """Return a model with weights of a byte, whose file has about a third of the bytes; PLT and OneVsRest alone.
+        """Return a model with weights of a byte, whose file has about a third of the bytes; of label trees alone.
 
-        Weights are rounded to whole numbers times a power of 2 that is the same for sibling nodes of a label tree, and
-        for the weights of a feature in OneVsRest. Those that are rounded to 0 are left out. Predictions are those of
-        the rounded weights, which a saved model is read with; explanations and gradients make float32 copies of them.
+        Weights are rounded to whole numbers times a power of 2 that is the same for sibling nodes. Those that are
+        rounded to 0 are left out. Predictions are those of the rounded weights, which a saved model is read with;
+        explanations and gradients make float32 copies of them.
 
         Parameters
         ----------
@@ -47,7 +47,7 @@ class CanBeCompact:
         Raises
         ------
         TypeError
-            The model has no linear classifiers, or neither has any member of a Mixture.
+            The model is no label tree, or no member of a Mixture is one.
         ValueError
             The rows do not fit the model or the labels.
         """
@@ -65,22 +65,13 @@ class CanBeCompact:
     def _compacted(self, bits: int) -> Self:
         """Return a copy with weights of some bits."""
         raise TypeError(
-            f"a {type(self).__name__} cannot be made compact, as it has no linear classifiers: PLT, ExtendedPLT and "
-            "OneVsRest can, and a TextClassifier or a Mixture that holds one of them"
+            f"a {type(self).__name__} cannot be made compact, as it is no label tree: PLT and ExtendedPLT can, and a "
+            "TextClassifier or a Mixture that holds one of them"
         )
 
 
 def can_be_compact(model) -> bool:
-    """Return whether :meth:`~xmlcore.PLT.compact` can make a model smaller.
-
-    Parameters
-    ----------
-    model : fitted estimator
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a fitted model has weights that :meth:`CanBeCompact.compact` makes small."""
     return isinstance(model, CanBeCompact) and type(model)._compacted is not CanBeCompact._compacted
 
 

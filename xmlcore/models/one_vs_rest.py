@@ -1,6 +1,5 @@
 """OneVsRest: one linear classifier per label, each trained on all rows; the baseline for few labels."""
 
-import copy
 import functools
 from typing import Any
 
@@ -17,18 +16,16 @@ from xmlcore.arrays import (
     bytes_of,
     columns_of,
     csr_of,
-    pointers,
     read_only,
 )
 from xmlcore.models.base import warm_up_pieces
-from xmlcore.models.compacting import scales
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
 from xmlcore.models.plt.scaling import UNIT, as_read, read_as
 from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree, trained
 from xmlcore.models.rows import checked_rows, stacked
-from xmlcore.models.saving import ANY_BYTES, ModelFormatError, check_types
+from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
@@ -98,10 +95,8 @@ PARAMETERS = (
 PHASE = "Training a classifier per label"
 PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
-# Arrays of a saved model that hold its weights: where those of each column begin, their labels, and the weights. Those
-# of a compact one are whole numbers, which the scale of their column is multiplied by.
-BY_COLUMN = ("weight_ptr", "weight_labels", "weights")
-COMPACT = ("weight_ptr", "weight_labels", f"weights{ANY_BYTES}", "scale")
+# Arrays of a saved model that hold its weights: where those of each column begin, their labels, and the weights.
+BY_COLUMN = {"weight_ptr": "int64", "weight_labels": "int32", "weights": "float32"}
 BY_LABEL = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32"}  # of an earlier version
 INVALID = "the weights are invalid: the file was damaged or written by something else"
 
@@ -300,36 +295,19 @@ class OneVsRest(LinearModel):
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = feature_of_column, intercept
         self._columns = columns_of(feature_of_column, n_features)
-        scale = () if len(by_column) == 4 else (np.ones(by_column[0].size - 1, np.float32),)
         vars(self).pop("coef_", None)
-        self._by_column: tuple = read_only((*by_column, *scale))
+        self._by_column: tuple = read_only(tuple(by_column))
         self.n_weights_ = int(by_column[2].size)
 
     @functools.cached_property
     def coef_(self) -> sp.csr_array:
         """Weights of each label, of which a copy is made when they are needed."""
-        ptr, labels, weights, scale = self._by_column
-        shape = max(1, self.feature_of_column_.size), self.n_labels_
-        by_column = sp.csr_array((np.repeat(scale, np.diff(ptr)) * weights, labels.astype(np.int32), ptr), shape=shape)
+        by_column = csr_of(*self._by_column, (max(1, self.feature_of_column_.size), self.n_labels_))
         by_label = sp.csr_array(by_column.T)
         coef = csr_of(*csr_parts(by_label), (self.n_labels_, self.n_features_in_))
         coef.indices = self.feature_of_column_[by_label.indices]
         coef.sort_indices()
         return coef
-
-    def _compacted(self, bits):
-        ptr, labels, weights, scale = self._by_column
-        column = np.repeat(np.arange(scale.size), np.diff(ptr))
-        weights, largest = scale[column] * weights, np.zeros(scale.size)
-        np.maximum.at(largest, column, np.abs(weights))
-        scale = scales(largest, bits)
-        whole = np.rint(weights / scale[column]).astype(np.int8)
-        kept, narrow = whole != 0, np.min_scalar_type(self.n_labels_ - 1)
-        ptr = pointers(np.bincount(column[kept], minlength=scale.size))
-        model, found = copy.copy(self), (ptr, labels[kept].astype(narrow), whole[kept], scale)
-        read = self.feature_of_column_, self.n_features_in_, self.loss_, self.normalize_
-        model._set_fitted(found, self.intercept_, *read)
-        return model
 
     def _take(self, x, block):
         """Return a block of rows in the model's columns, as classifiers read them: pointers, columns, values."""
@@ -357,8 +335,7 @@ class OneVsRest(LinearModel):
 
     def _state(self):
         arrays = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}
-        names = COMPACT if self._by_column[2].dtype == np.int8 else BY_COLUMN
-        return self._values(), arrays | dict(zip(names, self._by_column))
+        return self._values(), arrays | dict(zip(BY_COLUMN, self._by_column))
 
     def _restore(self, values, arrays):
         feature_of_column = arrays["feature_of_column"]
@@ -369,11 +346,8 @@ class OneVsRest(LinearModel):
             check_types(arrays, {name: (dtype, 1) for name, dtype in BY_LABEL.items()})
             found = _by_column(*(arrays[name] for name in BY_LABEL), (intercept.size, n_columns))
         else:
-            compact = COMPACT[2] in arrays
-            labels = np.min_scalar_type(intercept.size - 1) if compact else np.int32
-            names, types = COMPACT if compact else BY_COLUMN, (np.int64, labels, np.int8 if compact else np.float32)
-            check_types(arrays, {name: (dtype, 1) for name, dtype in zip(names, (*types, np.float32))})
-            found = tuple(arrays[name] for name in names)
+            check_types(arrays, {name: (dtype, 1) for name, dtype in BY_COLUMN.items()})
+            found = tuple(arrays[name] for name in BY_COLUMN)
         if not _are_weights(*found, intercept=intercept, n_columns=n_columns):
             raise ModelFormatError(INVALID)
         self._set_fitted(
@@ -394,15 +368,14 @@ def _by_column(ptr, columns, weights, shape) -> tuple:
     return csr_parts(sp.csc_array(csr_of(ptr, columns, weights, shape)))
 
 
-def _are_weights(ptr, labels, weights, scale=None, *, intercept, n_columns) -> bool:
+def _are_weights(ptr, labels, weights, *, intercept, n_columns) -> bool:
     """Return whether saved arrays have a bias for each label, and finite weights of labels that there are."""
     return (
         intercept.size > 0
         and are_pointers(ptr, n_columns, labels.size)
         and weights.size == labels.size
         and are_rising_lists(ptr, labels, intercept.size)
-        and (weights.dtype == np.int8 or are_finite(weights))
-        and (scale is None or (scale.size == n_columns and are_finite(scale)))
+        and are_finite(weights)
         and not np.isnan(intercept).any()
     )
 

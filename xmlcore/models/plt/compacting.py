@@ -7,17 +7,17 @@ A group's weights are whole numbers times a power of 2, so a compact tree predic
 import numpy as np
 
 from xmlcore._kernels.lanes import LANES
-from xmlcore._kernels.plt_index import BLOCK, BLOCKS, COUNTED, EVERY, LOW
+from xmlcore._kernels.plt_index import BLOCK, BLOCKS, COUNTED, EVERY, LOW, LOW_BITS
 from xmlcore._kernels.plt_tree import NARROW, TreeArrays
 from xmlcore.arrays import are_pointers, pointers, read_only, rises
 from xmlcore.models.compacting import scales
 
 # The arrays of a compact tree that differ from those of another one, or are not computed from the others.
 DTYPES = dict(
-    columns="uint8", dense="int8", entry_ptr="uint16", entry_value="int8", scale="float32", index_shift="int32",
+    columns="uint16", dense="int8", entry_ptr="uint16", entry_value="int8", scale="float32", index_shift="int32",
     index_at="int64", index="uint32", low_ptr="int64", bits_ptr="int64", bits="uint32",
 )  # fmt: skip
-PREFERRED = 3.0  # A bitmap of columns may take so many times the bytes of their lowest bits: it is read faster.
+PREFERRED = 1.5  # A bitmap of columns may take so many times the bytes of their lowest bits: it is read faster.
 
 
 def is_compact(tree: TreeArrays) -> bool:
@@ -55,11 +55,9 @@ def compact_tree(tree: TreeArrays, bits: int) -> TreeArrays:
             kept = sizes > 0
             after[g], child[g], value[g] = pointers(sizes[kept]), tree.entry_child[pairs][whole != 0], whole[whole != 0]
         columns[g] = tree.columns[found][kept]
-    # The lowest bits that are stored: 16 where groups have few columns of very many.
-    low = min((8, 16), key=lambda low: sum(4 * (int(c[-1:].sum()) >> low) + low // 8 * c.size for c in columns))
-    shifts, lowest, bits, index = zip(*(_places(*of_group, low) for of_group in zip(columns, after)))
+    shifts, lowest, bits, index = zip(*map(_places, columns, after))
     arrays = {
-        "columns": np.concatenate(lowest).astype(np.uint8 if low == 8 else np.uint16),
+        "columns": np.concatenate(lowest).astype(np.uint16),
         "bits": np.concatenate(bits).astype(np.uint32),
         "dense": np.concatenate(dense).astype(np.int8),
         "entry_ptr": np.concatenate([p - p[np.arange(p.size) // COUNTED * COUNTED] for p in after]).astype(np.uint16),
@@ -73,29 +71,29 @@ def compact_tree(tree: TreeArrays, bits: int) -> TreeArrays:
     return read_only(tree._replace(**arrays, scale=scale, index_shift=np.array(shifts, np.int32)))
 
 
-def _places(columns, after, low) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+def _places(columns, after) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
     """Return how a group's columns are found, their lowest bits, their bitmap, and the group's part of the index."""
     none = np.empty(0, np.int64)
     pairs = after[::COUNTED]
     if not columns.size or columns[-1] == columns.size - 1:
         return EVERY, none, none, pairs
-    n_blocks, n_buckets = int(columns[-1]) // BLOCK + 1, (int(columns[-1]) >> low) + 1
-    if 16 * n_blocks <= PREFERRED * (low // 8 * columns.size + 4 * n_buckets):
+    n_blocks, n_buckets = int(columns[-1]) // BLOCK + 1, (int(columns[-1]) >> LOW_BITS) + 1
+    if 16 * n_blocks <= PREFERRED * (2 * columns.size + 4 * n_buckets):
         words = np.zeros((n_blocks, 4), np.int64)
         block, bit = np.divmod(columns, BLOCK)
         np.bitwise_or.at(words, (block, 1 + bit // 32), 1 << (bit.astype(np.int64) % 32))
         words[:, 0] = np.searchsorted(columns, np.arange(n_blocks) * BLOCK)
         return BLOCKS, none, words.ravel(), pairs
-    bounds = np.arange(n_buckets + 1, dtype=np.int64) << low
+    bounds = np.arange(n_buckets + 1, dtype=np.int64) << LOW_BITS
     buckets = np.append(np.searchsorted(columns, bounds), columns.size)
-    return LOW, columns & ((1 << low) - 1), none, np.concatenate([pairs, buckets])
+    return LOW, columns & ((1 << LOW_BITS) - 1), none, np.concatenate([pairs, buckets])
 
 
 def as_floats(tree: TreeArrays) -> TreeArrays:
     """Return a compact tree with the columns, pointers and weights of another one, but without an index."""
     if not is_compact(tree):
         return tree
-    columns, entry_ptr, low = np.empty(tree.column_ptr[-1], np.int32), [], 8 * tree.columns.itemsize
+    columns, entry_ptr = np.empty(tree.column_ptr[-1], np.int32), []
     for g in range(tree.group_size.size):
         begin, end = tree.column_ptr[g : g + 2]
         after = tree.entry_ptr[slice(*tree.entry_at[g : g + 2])]
@@ -108,7 +106,7 @@ def as_floats(tree: TreeArrays) -> TreeArrays:
         else:
             skipped = (end - begin) // COUNTED + 1 if tree.dense_ptr[g + 1] == tree.dense_ptr[g] else 0
             buckets = tree.index[tree.index_at[g] + skipped : tree.index_at[g + 1]].astype(np.int64)
-            columns[begin:end] = np.repeat(np.arange(buckets.size - 1, dtype=np.int32) << low, np.diff(buckets))
+            columns[begin:end] = np.repeat(np.arange(buckets.size - 1, dtype=np.int32) << LOW_BITS, np.diff(buckets))
             columns[begin:end] += tree.columns[slice(*tree.low_ptr[g : g + 2])]
     return tree._replace(
         columns=columns,
@@ -121,7 +119,7 @@ def as_floats(tree: TreeArrays) -> TreeArrays:
 
 def are_compact_weights(tree, n_columns) -> bool:
     """Return whether the pointers of a compact tree are in range; what they lead to may be any bytes."""
-    groups, shift, low_bits = tree.group_size.size, tree.index_shift, 8 * tree.columns.itemsize
+    groups, shift = tree.group_size.size, tree.index_shift
     ends = (
         (tree.dense_ptr, tree.dense.size), (tree.sparse_ptr, tree.entry_value.size), (tree.low_ptr, tree.columns.size),
         (tree.entry_at, tree.entry_ptr.size), (tree.index_at, tree.index.size), (tree.bits_ptr, tree.bits.size),
@@ -148,7 +146,7 @@ def are_compact_weights(tree, n_columns) -> bool:
         and not (n_bits % 4).any()
         and (n_columns_of[n_bits > 0] > 0).all()
         and (n_buckets[low] > 0).all()
-        and ((n_buckets[low] - 1) << low_bits < n_columns).all()
+        and ((n_buckets[low] - 1) << LOW_BITS < n_columns).all()
         and (n_buckets[~low] == -2).all()
         and (n_columns_of[~low] <= n_columns).all()
         and rises(tree.index, 0, np.sort(np.concatenate([tree.index_at[:-1], begin])))

@@ -41,10 +41,8 @@ def trees_of(
     trees, fitted = [], []
     for number in range(n_trees):
         of_tree = {name.removesuffix(ANY_BYTES): array for name, array in below(f"tree{number}.", arrays).items()}
-        dtypes, compact = DTYPES, "scale" in of_tree
-        if compact:
-            is_wide = of_tree["columns"].dtype == np.uint16
-            dtypes = DTYPES | compacting.DTYPES | ({"columns": "uint16"} if is_wide else {})
+        compact = "scale" in of_tree
+        dtypes = DTYPES | (compacting.DTYPES if compact else {})
         check_types(of_tree, {name: (dtype, 1) for name, dtype in dtypes.items()})
         parts = {name: of_tree[name] for name in dtypes} | {"root_group": int(of_tree["root_group"])}
         trees.append(LabelTree(parts["parent"], parts["label"]))
