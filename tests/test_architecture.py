@@ -348,8 +348,8 @@ def test_kernels_import_only_numpy_numba_and_each_other():
         return not within(name, *KERNELS_MAY_IMPORT)
 
     # _jit.py, _dispatchers.py and _caching.py are the decorators, not kernels. lanes.py writes vector instructions,
-    # digits.py reads eight bytes as one number, and plt_ensemble.py reads arrays by their addresses.
-    others = ("_caching.py", "_dispatchers.py", "_jit.py", "digits.py", "lanes.py", "plt_ensemble.py")
+    # plt_ensemble.py reads arrays by their addresses.
+    others = ("_caching.py", "_dispatchers.py", "_jit.py", "lanes.py", "plt_ensemble.py")
     kernels = [path for path in modules("xmlcore/_kernels") if path.name not in others]
     assert not offences(kernels, foreign)
 

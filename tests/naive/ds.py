@@ -1,6 +1,6 @@
 """Double sampling.
 
-Twins of ds_classes.py, ds_features.py, ds_nearest.py, ds_sampling.py, ds_pairs.py and ds_ranking.py.
+Twins of ds_classes.py, ds_features.py, ds_nearest.py and ds_sampling.py.
 
 Rows are {term: value}, labels one list per row.
 """

@@ -9,8 +9,9 @@ import math
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.ds_nearest import row_square
-from xmlcore._kernels.sorting import first_at_least, stable_order
+from xmlcore._kernels.ds_nearest import nearest, row_square, scratch
+from xmlcore._kernels.k_best import sort_best_first
+from xmlcore._kernels.sorting import first_at_least, sort_in_place, stable_order
 
 N_FEATURES = 10  # the features of the paper's Table 1
 N_MORE = 6  # the features of more_features
@@ -206,3 +207,58 @@ def feature_block(ptr, terms, values, classes, index, more, out):
         for c in range(q):
             for j in range(filled):
                 out[i, order[c], j] = np.nan if c < none else features[c - none, j]
+
+
+@kernel
+def pair_block(x, sample, first, stop, leave_out, class_size, by_class, index, more, tree, pairs, signs):
+    """Compute the pairs of copies ``first`` to ``stop`` - 1 of examples: the paper's T, as differences."""
+    (ptr, terms, values), rows, own_class, adversaries = x, sample.rows, sample.classes, sample.adversaries
+    kappa, n_features = adversaries.shape[1], pairs.shape[1]
+    classes, features = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, n_features))
+    found = np.empty((kappa + 1, longest_of(ptr, rows[first:stop])))
+    for i in range(first, stop):
+        a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
+        own = 0
+        for j in range(kappa):
+            is_before = adversaries[i, j] < y  # they ascend
+            classes[j if is_before else j + 1] = adversaries[i, j]
+            own += is_before
+        classes[own] = y
+        sums_by_class(terms[a:b], classes, by_class, found)
+        left = own if leave_out else -1
+        all_features(terms[a:b], values[a:b], classes, found, left, class_size, index, more, features)
+        if tree.size:
+            for j in range(kappa):
+                features[j if j < own else j + 1, n_features - 1] = tree[i, j + 1]
+            features[own, n_features - 1] = tree[i, 0]
+        for j in range(kappa):
+            at = i * kappa + j
+            signs[at] = -1 if j < own else 1
+            lower, upper = (j, own) if j < own else (own, j + 1)
+            for f in range(n_features):
+                pairs[at, f] = features[lower, f] - features[upper, f]
+
+
+@kernel
+def rank_block(x, index, more, given, tree, w, labels, scores):
+    """Rank the candidates of rows by the learnt function f."""
+    ptr, terms, values = x
+    q = labels.shape[1]
+    room, near = scratch(0 if given else index.total.size), np.empty(q)
+    features, found, nobody = np.empty((q, w.size)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
+    for i in range(ptr.size - 1):
+        a, b, own = ptr[i], ptr[i + 1], labels[i]
+        if not given:
+            nearest(terms[a:b], values[a:b], index, room, near, own)
+            sort_in_place(own)
+        sums_by_term(terms[a:b], own, index, found)
+        filled = all_features(terms[a:b], values[a:b], own, found, -1, nobody, index, more, features)
+        if filled < w.size:
+            for c in range(q):
+                features[c, filled] = tree[i, c]
+        for c in range(q):
+            total = 0.0
+            for j in range(w.size):
+                total += w[j] * features[c, j]
+            scores[i, c] = total
+        sort_best_first(scores[i], own, q)

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import ds_pairs as kernels
-from xmlcore._kernels.ds_features import N_FEATURES
+from xmlcore._kernels.ds_features import N_FEATURES, pair_block
 from xmlcore.arrays import by_frequency, columns_of, in_columns
 from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.sampling import (
@@ -102,7 +101,7 @@ def pair_differences(params, data: RowsToSample, sample: Sample, progress: Progr
     leave_out = leaves_out(params)
 
     def one_block(block):
-        kernels.pair_block(
+        pair_block(
             data.x, sample, *block, leave_out, data.class_size, data.by_class, data.index, data.more, logs, pairs, signs
         )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import ds_features, ds_nearest, ds_ranking
+from xmlcore._kernels import ds_features, ds_nearest
 from xmlcore._kernels.ds_classes import ClassIndex, MoreOfClasses
 from xmlcore.models.double_sampling.candidates import TreeCandidates, as_vectors
 from xmlcore.parallel import row_blocks, run_blocks
@@ -100,7 +100,7 @@ class ClassRanker(NamedTuple):
         def one_block(block):
             """Rank a block of rows, after finding their candidates unless a label tree has found them."""
             part, rows = slice(*block), some_rows(x, *block)
-            ds_ranking.rank_block(
+            ds_features.rank_block(
                 rows, self.index, self.more, labels_are_given, logs[part], self.weights, labels[part], f[part]
             )
 
