@@ -185,11 +185,8 @@ def take(chosen, dataset_name: str | None, question) -> None:
         "A zip file with the model, its names and a card. This page and `load_model` open it; *Serve it* lets other "
         "programs ask it."
     )
-    small = can_be_compact(chosen.packed.model) and st.checkbox(
-        "Small",
-        help="A third of the bytes, with weights of a byte; the card says the precision.",
-        key="predict.small",
-    )
+    about = "A third of the bytes, with weights of a byte; the card says the precision."
+    small = can_be_compact(chosen.packed.model) and st.checkbox("Small", key="predict.small", help=about)
     params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key), "small": small}
     task = experiment.task("pack_model", {"run": chosen.key}, params)
 

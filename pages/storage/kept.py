@@ -125,12 +125,18 @@ def _table(lines, own, inventory, fields):
         st.warning(f"{format.plain(format.listed(uploads))} cannot be made again here: keep your files.")
 
 
-def _pin(chosen, by, pin):
+def _done(change, done: str = "changed") -> bool:
+    """Do something to the store, and say if that failed."""
     try:
-        for artifact in chosen:
-            (store.pin if pin else store.unpin)(*artifact.name, by=by)
+        change()
     except OSError as error:
-        workspace.notify(f"Not changed: {store.trouble(0) or error}")
+        workspace.notify(f"Not {done}: {store.trouble(0) or error}")
+        return False
+    return True
+
+
+def _pin(chosen, by, pin):
+    _done(lambda: [(store.pin if pin else store.unpin)(*artifact.name, by=by) for artifact in chosen])
 
 
 def _bound(most: int):
@@ -149,12 +155,8 @@ def _bound(most: int):
 
 
 def _set(gigabytes):
-    try:
-        store.set_bound(None if gigabytes is None else int(gigabytes * 1e9))
-    except OSError as error:
-        workspace.notify(f"Not changed: {store.trouble(0) or error}")
-        return
-    room.make_room()
+    if _done(lambda: store.set_bound(None if gigabytes is None else int(gigabytes * 1e9))):
+        room.make_room()
 
 
 def with_dependents(chosen: list, own: list, inventory) -> list:
@@ -223,7 +225,4 @@ def _of_nobody(goes: list, inventory, still: set[str]) -> dict:
 
 
 def _delete(goes, inventory, title):
-    try:
-        delete(goes, inventory, title)
-    except OSError as error:
-        workspace.notify(f"Not deleted: {store.trouble(0) or error}")
+    _done(lambda: delete(goes, inventory, title), "deleted")

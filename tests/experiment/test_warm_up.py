@@ -119,7 +119,7 @@ searches = "plt_search.search_best_first plt_threshold.search_threshold plt_sear
 assert n_compiled(searches) == [1, 1, 0]
 assert n_compiled("plt_training.train_group plt_clusters.split_labels") == [0, 0]
 pieces()[locks.index("explanations")].run()
-assert n_compiled("explain.share_along_paths plt_candidates.score_labels") == [1, 1]
+assert n_compiled("explain.share_along_paths plt_threshold.score_labels") == [1, 1]
 assert n_compiled(searches) == [1, 1, 0]
 pieces()[locks.index("PLT-together")].run()
 assert n_compiled(searches) == [1, 1, 1]

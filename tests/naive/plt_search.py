@@ -1,6 +1,6 @@
 """Label trees, their factors and the search of labels.
 
-Twins of plt_rows.py, plt_index.py, plt_margins.py, plt_factors.py, plt_gradients.py, plt_search.py, plt_candidates.py,
+Twins of plt_rows.py, plt_index.py, plt_margins.py, plt_factors.py, plt_gradients.py, plt_search.py,
 plt_threshold.py, plt_ensemble.py, plt_search_ensemble.py and plt_search_together.py.
 """
 

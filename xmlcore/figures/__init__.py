@@ -25,11 +25,7 @@ from xmlcore.figures._curves import (
     robustness_curves,
     stability_curves,
 )
-from xmlcore.figures._data import (
-    label_frequency,
-    per_row,
-    treemap,
-)
+from xmlcore.figures._data import label_frequency, per_row, treemap
 from xmlcore.figures._feature_bars import (
     contribution_bars,
     contributions_compared,
@@ -52,13 +48,7 @@ from xmlcore.figures._growth import (
     path_products,
     path_shares,
 )
-from xmlcore.figures._heats import (
-    candidate_features,
-    confusions,
-    cooccurrence_heat,
-    overlap_heat,
-    selection_heat,
-)
+from xmlcore.figures._heats import candidate_features, confusions, cooccurrence_heat, overlap_heat, selection_heat
 from xmlcore.figures._methods import (
     critical_difference,
     networks_compared,

@@ -59,7 +59,7 @@ class CanBeCompact:
             for when, model in (("before", self), ("after", small)):
                 values = precision_at_k(truth, model.predict_topk(X, k=max(KS)), max(KS))
                 report[when] = {f"P@{k}": float(values[k - 1]) for k in KS}
-        small.compact_ = report
+        getattr(small, "model_", small).compact_ = report
         return small
 
     def _compacted(self, bits: int) -> Self:

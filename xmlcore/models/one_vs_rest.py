@@ -9,15 +9,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import (
-    are_finite,
-    are_pointers,
-    are_rising_lists,
-    bytes_of,
-    columns_of,
-    csr_of,
-    read_only,
-)
+from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of, read_only
 from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT

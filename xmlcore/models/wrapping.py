@@ -81,10 +81,6 @@ class WrapsModel(MultiLabelModel):
         """What :meth:`compact` reports of the fitted model."""
         return self.model_.compact_
 
-    @compact_.setter
-    def compact_(self, value: dict[str, Any]) -> None:
-        self.model_.compact_ = value
-
     def size(self) -> dict[str, Any]:
         self._check_fitted()
         return self.model_.size()

@@ -149,10 +149,9 @@ class PackModel(Task):
         if self.params["small"]:
             data = in_use_or_saved(packed.card["data"]["fingerprint"])
             small = packed.model.compact(8, data.X_test, data.Y_test)
-            when = {f"{k} {when}": small.compact_[when][k] for k in ("P@1", "P@5") for when in ("before", "after")}
-            packed = replace(
-                packed, model=small, card=packed.card | {"compact": {"bits": small.compact_["bits"]} | when}
-            )
+            measured = {f"{k} {when}": small.compact_[when][k] for k in ("P@1", "P@5") for when in ("before", "after")}
+            card = packed.card | {"compact": {"bits": small.compact_["bits"]} | measured}
+            packed = replace(packed, model=small, card=card)
         if files is not None:
             files[FILE] = packed.save
         return {"card": packed.card, "text": packed.describe()}

@@ -70,8 +70,7 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
         counts = values, share * sizes["train_labels"], round(share * sizes["n_train"])
         asked = trees_asked_for({"tree": "", "n_estimators": 1} | params)
         expected = training_memory(*counts, sizes["n_features"], sizes["n_labels"], of_weights, asked)
-        too_much = (most := total()) is not None and expected.peak > MOST * most
-        n_bytes = (expected.least if too_much else expected.peak) + COPIED * sizes["test_values"]
+        n_bytes = min(expected.peak, MOST * (total() or math.inf)) + COPIED * sizes["test_values"]
     if params.get("noise_sigma", 0) > 0:
         ratio, support = params["noise_ratio"], params["noise_support"]
         n_bytes += augmented_bytes(n_rows or sizes["n_train"], sizes["n_features"], round(values), ratio, support)

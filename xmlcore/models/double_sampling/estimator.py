@@ -364,7 +364,10 @@ class DoubleSampling(TakesWeights, LearnsMore):
         self.pair_features(X, self.candidates(X, 2))
 
     def _state(self):
-        return saving.state(self)
+        arrays = {name: getattr(self._classes, name) for name in saving.OF_CLASSES}
+        arrays |= {"sampled_size": self.sampled_size_, "weights": self.weights_, "scale": self.feature_scale_}
+        tree, of_tree = (None, {}) if self.ranker_.tree is None else self.ranker_.tree.state()
+        return self._values | {"empirical_risk": self.empirical_risk_, "tree": tree}, arrays | of_tree
 
     def _restore(self, values, arrays):
         self._set_fitted(*saving.restored(values, arrays))

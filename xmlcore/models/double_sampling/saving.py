@@ -1,4 +1,4 @@
-"""Save a double-sampling model as values and arrays, and check these before it is restored."""
+"""Check the values and arrays of a saved double-sampling model before it is restored."""
 
 import numpy as np
 
@@ -14,14 +14,6 @@ DTYPES = dict(
     class_size="int64", sampled_size="int64", weights="float64", scale="float64",
 )  # fmt: skip
 OF_CLASSES = ClassTerms._fields[:-1]  # those of the sums of the classes
-
-
-def state(model) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the fitted state of a DoubleSampling: values for JSON, and arrays."""
-    arrays = {name: getattr(model._classes, name) for name in OF_CLASSES}
-    arrays |= {"sampled_size": model.sampled_size_, "weights": model.weights_, "scale": model.feature_scale_}
-    tree, of_tree = (None, {}) if model.ranker_.tree is None else model.ranker_.tree.state()
-    return model._values | {"empirical_risk": model.empirical_risk_, "tree": tree}, arrays | of_tree
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:

@@ -15,7 +15,6 @@ BYTES_OF_WEIGHT = {"tree": 6, "labels": 16}  # if none is dropped
 LANES = 16  # labels that take as much memory as fewer
 CLASSIFIERS = 1.2  # bytes at the peak for each byte of the model: those of its parts, of which it is joined
 COPIES = 3.0  # of the data: in columns, by node, and of the labels that are clustered
-LEAST = 1.5  # of these, what is in memory with rows in files
 BESIDE = 8 << 20  # bytes that small trainings take
 
 
@@ -25,7 +24,6 @@ class TrainingMemory(NamedTuple):
     data: int  # of the rows and labels, as sparse matrices
     model: int  # of the fitted model
     peak: int  # at most while it is trained, beside the data
-    least: int  # the same with rows and finished classifiers in files
 
 
 def training_memory(
@@ -35,8 +33,7 @@ def training_memory(
     most = BYTES_OF_WEIGHT[kind] * n_features * max(LANES, n_labels)
     model = n_trees * min(BYTES_OF_PAIR * n_values * n_assigned / max(1, n_rows), most)
     data = BYTES_OF_VALUE * n_values + BYTES_OF_LABEL * (n_assigned + 2 * n_rows)
-    peaks = (round(copies * data + CLASSIFIERS * model) + BESIDE for copies in (COPIES, LEAST))
-    return TrainingMemory(round(data), round(model), *peaks)
+    return TrainingMemory(round(data), round(model), round(COPIES * data + CLASSIFIERS * model) + BESIDE)
 
 
 def with_room(X, expected: TrainingMemory):

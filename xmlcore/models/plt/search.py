@@ -6,13 +6,12 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.plt_candidates import score_labels
 from xmlcore._kernels.plt_ensemble import as_ensemble
 from xmlcore._kernels.plt_rows import RowsInColumns, rows_in_columns
 from xmlcore._kernels.plt_search import gains_of_nodes, search_best_first
 from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore._kernels.plt_search_together import search_together
-from xmlcore._kernels.plt_threshold import search_threshold
+from xmlcore._kernels.plt_threshold import score_labels, search_threshold
 from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
 from xmlcore.ranking import fill_with_zeros
