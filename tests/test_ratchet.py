@@ -16,40 +16,40 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_380,
-    "pages/data": 2_362,
-    "pages/explain": 726,
-    "pages/features": 1_035,
+    "pages/compare": 1_385,
+    "pages/data": 2_359,
+    "pages/explain": 727,
+    "pages/features": 992,
     "pages/jobs": 388,
     "pages/main": 5,
     "pages/papers": 359,
-    "pages/predict": 1_294,
-    "pages/robustness": 915,
-    "pages/sampling": 594,
-    "pages/shared": 7_351,
-    "pages/storage": 422,
-    "pages/train": 1_386,
-    "pages/trees": 1_047,
-    "xmlcore": 4_007,
-    "xmlcore/_kernels": 8_067,
-    "xmlcore/cli": 1_341,
-    "xmlcore/datasets": 10_674,
-    "xmlcore/decisions": 1_107,
-    "xmlcore/experiment": 7_639,
-    "xmlcore/explain": 1_260,
-    "xmlcore/figures": 3_396,
-    "xmlcore/jobs": 2_156,
-    "xmlcore/metrics": 3_193,
-    "xmlcore/models": 10_551,
+    "pages/predict": 1_302,
+    "pages/robustness": 902,
+    "pages/sampling": 573,
+    "pages/shared": 7_361,
+    "pages/storage": 421,
+    "pages/train": 1_349,
+    "pages/trees": 1_029,
+    "xmlcore": 4_196,
+    "xmlcore/_kernels": 8_153,
+    "xmlcore/cli": 1_386,
+    "xmlcore/datasets": 10_646,
+    "xmlcore/decisions": 1_108,
+    "xmlcore/experiment": 7_670,
+    "xmlcore/explain": 1_244,
+    "xmlcore/figures": 3_366,
+    "xmlcore/jobs": 2_147,
+    "xmlcore/metrics": 3_189,
+    "xmlcore/models": 11_022,
     "xmlcore/papers": 585,
-    "xmlcore/robustness": 1_429,
-    "xmlcore/selection": 3_782,
+    "xmlcore/robustness": 1_414,
+    "xmlcore/selection": 3_748,
     "xmlcore/serve": 1_247,
-    "xmlcore/state": 523,
+    "xmlcore/state": 494,
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 48_947, "benchmarks": 7_508}
+LINES = {"tests": 49_268, "benchmarks": 7_641}
 FILES = {"product": 483}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -58,11 +58,11 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (1800, 900),
+    "past one machine": (1254, 580),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 85_440, "tests": 51_188}
+CEILING = {"product": 85_440, "tests": 51_181}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
