@@ -15,8 +15,8 @@ from tests.benchmarks import making
 from xmlcore import metrics
 from xmlcore.datasets import read_matrix, read_texts
 
-COMMANDS = ("cluster", "cold_start", "dashboard", "load", "precision", "readers", "serving", "soak", "text_rivals",
-            "texts")  # fmt: skip
+COMMANDS = ("cluster", "cold_start", "dashboard", "load", "memory", "precision", "readers", "serving", "soak",
+            "text_rivals", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
     "scaling": scaling_tables.markdown,

@@ -19,7 +19,7 @@ import xmlcore
 from xmlcore import PLT, Ranking, datasets
 from xmlcore.cli import group, main, output, predict
 from xmlcore.cli.group import COMMANDS
-from xmlcore.models import PackedModel
+from xmlcore.models import PackedModel, read_packed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +28,16 @@ ROOT = Path(__file__).resolve().parents[2]
 def packed(rows, tmp_path):
     X, Y = rows
     return PackedModel(PLT(max_leaf_labels=4, n_jobs=1).fit(X, Y)).save(tmp_path / "m.zip")
+
+
+@pytest.mark.parametrize("out", ["small.zip", "small"])
+def test_compact_writes_a_model_with_small_weights(out, packed, rows, run, tmp_path):
+    said = json.loads(run("compact", packed, tmp_path / out, "--bits", "6", "--json").out)
+    small, whole = read_packed(tmp_path / out).model, read_packed(packed).model
+    assert said["bits"] == 6 and said["bytes_after"] < said["bytes_before"]
+    scores = whole.compact(6).predict_topk(rows[0], 3).scores
+    np.testing.assert_array_equal(small.predict_topk(rows[0], 3).scores, scores)
+    assert "give --force" in run("compact", packed, tmp_path / out, status=2).err
 
 
 def test_help_names_all_commands_and_errors_name_options(run, tmp_path):

@@ -26,6 +26,17 @@ def test_a_packed_model_predicts_what_the_run_did(key, easy, tmp_path):
     assert experiment.pack_run(key, "My model").card["name"] == "My model"
 
 
+def test_a_small_packed_model_is_that_of_a_byte_a_weight(key, easy):
+    task = experiment.task("pack_model", {"run": key}, {"small": True})
+    experiment.keep(task)
+    got, expected = read_packed(task.file()), experiment.pack_run(key).model.compact(8, easy.X_test, easy.Y_test)
+    assert np.array_equal(got.predict_topk(easy.X_test, k=5).scores, expected.predict_topk(easy.X_test, k=5).scores)
+    said, measured = got.card["compact"], expected.compact_
+    assert said == {"bits": 8} | {
+        f"{k} {when}": measured[when][k] for k in ("P@1", "P@5") for when in ("before", "after")
+    }
+
+
 def test_a_run_that_is_not_kept_cannot_be_packed():
     with pytest.raises(store.MissingArtifactError):
         experiment.pack_run("0" * 32)
