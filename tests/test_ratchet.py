@@ -18,7 +18,7 @@ FOLDERS = {
     "app.py": 37,
     "pages/compare": 1_385,
     "pages/data": 2_359,
-    "pages/explain": 727,
+    "pages/explain": 728,
     "pages/features": 992,
     "pages/jobs": 388,
     "pages/main": 5,
@@ -49,7 +49,7 @@ FOLDERS = {
     "xmlcore/store": 1_181,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_268, "benchmarks": 7_641}
+LINES = {"tests": 49_295, "benchmarks": 7_641}
 FILES = {"product": 483}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -58,7 +58,7 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (1254, 580),
+    "past one machine": (1253, 553),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.

@@ -26,6 +26,7 @@ DIFFERENCE = {  # the sum of contributions, by the kind of score
     "margin_score": "the difference of the margins",
     "share": "the difference of P, points",  # percentage points; short, for a phone
     "part": "the difference of P, points",
+    "votes": "the difference of the scores",
     "score": "the difference of f",
 }
 

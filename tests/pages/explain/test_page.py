@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pages.explain import answer
+from pages.explain import answer, compared
 from pages.shared import cached, fields, format
 from pages.shared.results import predictions
 from pages.shared.rows import explaining, row_editor
@@ -329,3 +329,7 @@ def test_of_a_model_of_which_all_weights_are_0_no_bars_are_drawn(ready):
     train(ready, weight_threshold=1e30)
     page = ready.go("explain")
     assert not titles(page)
+
+
+def test_each_kind_of_score_that_is_explained_has_a_difference():
+    assert compared.DIFFERENCE.keys() == explaining.SCALES.keys() - {explaining.DECIDES}
