@@ -507,8 +507,9 @@ def _from_binary_sparse(Y, name, copy=True):
     """Return a sparse matrix of 0 and 1 as canonical CSR of bool; raise ValueError for other values."""
     _check_real(Y.dtype, name)
     check_structure(Y, name)
-    if not copy and Y.format == "csr" and Y.dtype == bool and Y.shape[1] and Y.data.all() and Y.has_canonical_format:
-        return sp.csr_array(Y)  # in the same memory
+    is_usual = not copy and Y.format == "csr" and Y.dtype == bool and Y.indices.flags.writeable  # as kernels know them
+    if is_usual and Y.shape[1] and Y.data.all() and Y.has_canonical_format:
+        return sp.csr_array(Y)
     matrix = sp.csr_array(Y, copy=True)
     odd = np.flatnonzero((matrix.data != 0) & (matrix.data != 1))
     if odd.size:
