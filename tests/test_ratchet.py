@@ -30,7 +30,7 @@ FOLDERS = {
     "pages/storage": 421,
     "pages/train": 1_349,
     "pages/trees": 1_029,
-    "xmlcore": 4_196,
+    "xmlcore": 4_197,
     "xmlcore/_kernels": 8_153,
     "xmlcore/cli": 1_386,
     "xmlcore/datasets": 10_646,
@@ -58,7 +58,7 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (1253, 553),
+    "past one machine": (1252, 553),
     "a desk for labels that need a look": (2200, 1000),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
