@@ -77,7 +77,7 @@ def copy(tmp_path_factory):
     """A copy of the project in which all recipes are carried out, one after the other."""
     folder = tmp_path_factory.mktemp("copy")
     for name in ("xmlcore", "pages", "tests", ".streamlit"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)
     for name in ("app.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     for pieces, _ in RECIPES.values():
