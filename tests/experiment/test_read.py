@@ -1,7 +1,8 @@
-"""Files are read into a kept data set, and rows are split again, by tasks."""
+"""Files of rows and of texts are read into a kept data set, and split or cut into words again, by tasks."""
 
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import making
 import pytest
+from making import kept
 
+from tests.experiment.conftest import read_documents
 from xmlcore import datasets, experiment
-from xmlcore.datasets import save_dataset
+from xmlcore.datasets import TextVectorizer, save_dataset, with_words
 from xmlcore.experiment.engine import task_files
 from xmlcore.jobs import worker
 from xmlcore.progress import Cancelled
@@ -151,3 +154,69 @@ def test_a_worker_reads_files_within_limits_of_memory_and_time(own_cache, tmp_pa
         is_limited = submitter == "another process"
         assert (memory != before, seconds > 3000) == (is_limited, is_limited)
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
+
+
+CSV = "title,body,tags\n" + "".join(f"t{i},word{i % 4} of text,red;{'blue' if i % 2 else 'green'}\n" for i in range(30))
+COLUMNS = {"text": ["title", "body"], "labels": "tags"}
+
+
+def reading_texts(content=CSV, more=None, **params):
+    return making.reading("read_texts", {}, {"train": content.encode()} | (more or {}), **params)
+
+
+def test_texts_are_read_as_read_text_dataset_reads_them():
+    task = reading_texts(**COLUMNS, vectorizer={"ngrams": (1, 2), "sublinear": False}, random_state=2)
+    experiment.keep(task)
+    vectorizer = datasets.TextVectorizer(ngrams=(1, 2), sublinear=False)
+    read = datasets.read_text_dataset(CSV.encode(), random_state=2, vectorizer=vectorizer, **COLUMNS)
+    found, kept = task.load(), datasets.load_saved(task.load().dataset)
+    assert kept.content_hash == read.content_hash and found.n_labels == 3
+    assert kept.texts_test == read.texts_test and kept.vectorizer.settings_ == read.vectorizer.settings_
+    assert found.notes[:2] == [note.replace("data,", "‹train›,") for note in read.notes]
+    assert re.fullmatch(r"Words became \d+ features; a training row has .+ of them on average\.", found.notes[-1])
+
+
+def test_a_vocabulary_is_a_file_of_the_task():
+    content = "text,subject_uris\n" + "one two,<http://a/1>\ntwo one,<http://a/2>\n" * 5
+    task = reading_texts(content, {"names": b"<http://a/1>\tcats\n<http://a/2>\tdogs\n"})
+    experiment.keep(task)
+    assert datasets.load_saved(task.load().dataset).label_names == ["cats", "dogs"]
+
+
+def test_settings_decide_the_key_and_are_checked_at_once():
+    assert reading_texts(**COLUMNS).key == reading_texts(**COLUMNS, vectorizer={"max_df": 1.0}).key
+    assert reading_texts(**COLUMNS).key != reading_texts(**COLUMNS, vectorizer={"min_df": 3}).key
+    for params, message in (
+        ({"vectorizer": {"min_df": -1}}, "min_df"),
+        ({"vectorizer": {"never": 1}}, "never"),
+        ({"first_index": 1}, "first_index"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            reading_texts(**params)
+
+
+def test_warnings_become_notes_and_errors_name_the_file():
+    task = reading_texts(CSV + "t30,no labels here,\n", **COLUMNS)
+    experiment.keep(task)
+    assert any(note.endswith("1 of 31 documents (in line 32) is without labels") for note in task.load().notes)
+    with pytest.raises(datasets.DatasetFormatError, match="‹train›: it has no column 'text'"):
+        experiment.keep(reading_texts())
+
+
+def test_the_kept_data_set_has_the_same_rows_and_other_features():
+    before = datasets.load_saved(read_documents().load().dataset)
+    task = kept("words", {"dataset": before.fingerprint}, vectorizer={"ngrams": (1, 2), "min_df": 1})
+    after, made = datasets.load_saved(task.load().dataset), with_words(before, TextVectorizer(ngrams=(1, 2), min_df=1))
+    assert after.content_hash == made.content_hash != before.content_hash
+    assert (after.texts_train, after.label_names) == (before.texts_train, before.label_names)
+    assert (after.Y_test != before.Y_test).nnz == 0 and "one two" in after.feature_names
+    assert "min_df=1, ngrams=(1, 2)" in made.notes[-1]
+    assert task.load().notes[0] == made.notes[-1] and task.load().notes[1].startswith("Words became")
+    trained = kept("train", {"dataset": after.fingerprint}, model="PLT")
+    code = experiment.code_of(trained.key)
+    assert "words_by_trials(datasets.TextVectorizer(" in code and "datasets.with_words(data, vectorizer)" in code
+
+
+def test_a_data_set_without_texts_is_refused(easy):
+    with pytest.raises(ValueError, match="has no texts to make features from"):
+        experiment.keep(experiment.task("words", {"dataset": save_dataset(easy)}, {}))

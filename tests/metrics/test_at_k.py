@@ -1,4 +1,4 @@
-"""x"""
+"""Measures of the first k labels agree with scikit-learn, also where rows, labels or places are missing."""
 
 import re
 import warnings

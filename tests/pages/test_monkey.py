@@ -36,7 +36,7 @@ from tests.pages.making import (
 )
 from tests.pages.predict.test_page import text_data
 from tests.pages.small import small_data, xmlc
-from tests.pages.test_later_version import another_model, later
+from tests.pages.test_damaged import another_model, later
 from tests.pages.test_states import DATA
 from xmlcore import datasets, experiment, store
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from tests.test_augmentation import problem
+from tests.test_noise import problem
 from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM
 from xmlcore.datasets import make_synthetic
 from xmlcore.models import DenseOutput

@@ -6,7 +6,7 @@ import pytest
 
 from pages.shared import cached, door
 from tests.pages.making import damage, figure, predictions, select, train, use, word_data
-from tests.pages.test_later_version import CHANGES, SAID, later
+from tests.pages.test_damaged import CHANGES, SAID, later
 from xmlcore import DoubleSampling, store
 from xmlcore.datasets import Dataset
 
