@@ -1,4 +1,4 @@
-"""Links, lengths and figures of the documentation; tests/docs/test_examples.py runs its examples."""
+"""Links, lengths and figures of the documentation, and the table of claims; test_blocks.py runs its code."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 METHODS = sorted((ROOT / "docs" / "methods").glob("*.md"))
 sys.path.insert(0, str(ROOT / "docs"))
-site_hooks = import_module("site_hooks")
+site_hooks, make_papers = map(import_module, ("site_hooks", "make_papers"))
 sys.path.pop(0)
 
 
@@ -69,3 +69,7 @@ def test_the_arff_example_is_read_as_the_page_says():
     assert Y.toarray().tolist() == [[True, False], [False, True]]
     assert feature_names == ["length", "film's mood=wild", "country=fr", "country=it", "country=us"]
     assert label_names == ["comedy", "drama"]
+
+
+def test_the_list_of_claims_is_made_anew():
+    assert make_papers.FILE.read_text(encoding="utf-8") == make_papers.text(), "run python docs/make_papers.py"
