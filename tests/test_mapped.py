@@ -1,4 +1,4 @@
-"""Rows in files: models that are fitted to them, trainings that go on, and files that are read to a folder."""
+"""Rows in files: trainings that go on, and files that are read to a folder."""
 
 import errno
 import pickle
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest
+from xmlcore import PLT
 from xmlcore.datasets import make_synthetic, read_matrix, write_matrix
 from xmlcore.mapped import open_rows, write_rows
 from xmlcore.models.plt import memory
@@ -26,25 +26,6 @@ def arrays(matrix):
 
 def same(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        PLT(n_jobs=2),
-        PLT(arity=4, max_leaf_labels=8, C=1.0, loss="logistic", n_estimators=2, normalize="l2+idf"),
-        OneVsRest(C=1.0, normalize="idf"),
-        LdSM(n_estimators=2, random_state=0),
-        DoubleSampling(random_state=0),
-    ],
-    ids=["PLT", "trees", "OneVsRest", "LdSM", "DoubleSampling"],
-)
-def test_rows_in_files_give_the_model_of_rows_in_memory(model, data, tmp_path):
-    rows = write_rows(data.X_train, tmp_path / "rows")
-    expected = model.fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
-    assert same(model.fit(rows, data.Y_train).predict_topk(data.X_test, 5), expected)
-    assert same(arrays(open_rows(tmp_path / "rows")), arrays(data.X_train))
-    assert sorted(path.name for path in (tmp_path / "rows").iterdir()) == ["rows.columns", "rows.npz", "rows.values"]
 
 
 @pytest.mark.parametrize("weights", [None, np.arange(2500) % 5])

@@ -1,6 +1,7 @@
 """The same data and seed give the same bits: for any number of workers, form of the input and size of the batch."""
 
 import copy
+import tempfile
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from contract.estimators import assert_same, dense, each_of_rows, each_once, every_case, every_model, fitted, results
 
+from xmlcore.mapped import write_rows
 from xmlcore.models import DenseOutput
 
 # What tests/test_validation.py shows to be the same to ``check_features`` and ``check_labels`` is not repeated for all.
@@ -72,15 +74,17 @@ def test_fitting_again_with_the_same_seed_changes_no_bit(case):
 
 
 @each_of_rows
-def test_all_forms_of_rows_are_the_same_rows(case):
+def test_all_forms_of_rows_are_the_same_rows(case, tmp_path):
     X, Y = case.problem()
     expected = results(fitted(case))
-    for name, form in FORMS_OF_X.items():
+    in_files = {"in files": lambda X: write_rows(sp.csr_array(X, dtype=np.float32), tempfile.mkdtemp(dir=tmp_path))}
+    for name, form in (FORMS_OF_X | in_files).items():
         try:
             assert_same(results(case.make().fit(form(X), Y)), expected)
             assert_same(results(fitted(case), form(X)), expected)
         except (AssertionError, ValueError, TypeError) as error:
             raise AssertionError(f"rows as {name}: {error}") from error
+    assert {path.name for path in tmp_path.glob("*/*")} == {"rows.columns", "rows.npz", "rows.values"}
 
 
 @each_once
