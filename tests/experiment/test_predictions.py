@@ -250,7 +250,7 @@ def check_decided(model, X, k, allowed=None):
 @pytest.mark.filterwarnings("ignore:.* end in mixed leaves")
 @pytest.mark.parametrize("model", [PLT(random_state=0), OneVsRest(), LdSM(random_state=0), DoubleSampling()])
 def test_the_model_decides_also_beyond_ranked_labels(model, easy, monkeypatch):
-    monkeypatch.setattr(predictions, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(predictions.rules, "ROWS_AT_ONCE", 7)
     model.fit(easy.X_train[:150], easy.Y_train[:150])
     X, by_another = easy.X_test, (LdSM, DoubleSampling)  # number than the score
     for threshold in (1.0, 0.3, 1e-6):

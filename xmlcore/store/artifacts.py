@@ -13,33 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from xmlcore.store.places import (
-    DAMAGED,
-    DELETING,
-    META,
-    VALUE,
-    WRITING,
-    can_be_made_again,
-    crc,
-    facts,
-    folder,
-    force_to_disk,
-    is_there,
-    kind_folder,
-    paths,
-    read_record,
-    sync,
-)
+from xmlcore.store import places, room
 from xmlcore.store.removing import remove, remove_stale, taken_away
-from xmlcore.store.room import (
-    ChangedBytesError,
-    DamagedArtifactError,
-    DamagedUploadError,
-    MissingArtifactError,
-    StoreError,
-    UnreadableArtifactError,
-    explained,
-)
 from xmlcore.system import cache_root, make_private, private_files, secure_cache
 
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc", "files")
@@ -52,26 +27,26 @@ def exists(kind: str, key: str) -> bool:
 
     One that was found to be damaged when it was read, and that can be made again, is there no longer.
     """
-    return is_there(folder(kind, key))
+    return places.is_there(places.folder(kind, key))
 
 
 def info(kind: str, key: str) -> dict[str, Any]:
     """Return the record of an artifact, without loading the object."""
-    return _careful(read_record, kind, key)
+    return _careful(places.read_record, kind, key)
 
 
 def _careful(read, kind, key):
     """Return ``read(folder)`` for the folder of an artifact."""
     # When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the
     # artifact is marked). If other processes replaced the artifact during a try, it is read again.
-    path = folder(kind, key)
-    if (path / DAMAGED).is_file() and can_be_made_again(path):
-        raise DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")
+    path = places.folder(kind, key)
+    if (path / places.DAMAGED).is_file() and places.can_be_made_again(path):
+        raise room.DamagedArtifactError(f"the stored {kind}/{key} is damaged; make it again")
     for left in reversed(range(TRIES)):
         before = _version(path)
         try:
             return read(path)
-        except StoreError:
+        except room.StoreError:
             raise
         except (FileNotFoundError, NotADirectoryError) as error:
             if not (reason := _what_is_missing(path, error, left)):
@@ -81,7 +56,7 @@ def _careful(read, kind, key):
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             if _is_whole(path, error):
-                raise UnreadableArtifactError(
+                raise room.UnreadableArtifactError(
                     f"the stored {kind}/{key} was written by another version and cannot be read ({reason}); "
                     "make it again"
                 ) from None
@@ -94,27 +69,27 @@ def _what_is_missing(path, error, left) -> str:
     """Return which file is missing; nothing if it may be there in a moment, as the artifact is being replaced."""
     if path.exists():
         return f"no {Path(error.filename or path).name}"
-    if not left or not any(path.parent.glob(f"{DELETING}{path.name}-*")):
+    if not left or not any(path.parent.glob(f"{places.DELETING}{path.name}-*")):
         raise missing(path) from None
     time.sleep(REPLACING)
     return ""
 
 
-def missing(path) -> MissingArtifactError:
+def missing(path) -> room.MissingArtifactError:
     """Return what to raise where an artifact is not stored."""
     noun = f"{'the data set' if path.parent.name == 'datasets' else 'the result'} {path.parent.name}/{path.name}"
-    return MissingArtifactError(f"{noun} is not stored: it was deleted, or never made; make it again")
+    return room.MissingArtifactError(f"{noun} is not stored: it was deleted, or never made; make it again")
 
 
-def _marked(path, reason) -> DamagedArtifactError:
+def _marked(path, reason) -> room.DamagedArtifactError:
     """Mark an artifact as damaged, and return what to raise."""
     with contextlib.suppress(OSError):
-        (path / DAMAGED).touch(mode=0o600)
+        (path / places.DAMAGED).touch(mode=0o600)
         os.utime(path.parent)  # a change that changes() sees
     damage = f"the stored {path.parent.name}/{path.name} is damaged ({reason})"
-    if can_be_made_again(path):
-        return DamagedArtifactError(f"{damage}; make it again")
-    return DamagedUploadError(
+    if places.can_be_made_again(path):
+        return room.DamagedArtifactError(f"{damage}; make it again")
+    return room.DamagedUploadError(
         f"{damage}. It cannot be made again, so it is left as it is: save the same content again, or restore its "
         "folder from a backup"
     )
@@ -133,13 +108,13 @@ def damaged(kind: str, key: str) -> bool:
     ----------
     kind, key : str
     """
-    return (folder(kind, key) / DAMAGED).is_file()
+    return (places.folder(kind, key) / places.DAMAGED).is_file()
 
 
 def _is_whole(path, error) -> bool:
     """Return whether the file of the object is unchanged, so that the program is the cause of ``error``."""
     try:
-        return _check_value(path) is not None and not isinstance(error, ChangedBytesError)
+        return _check_value(path) is not None and not isinstance(error, room.ChangedBytesError)
     except (OSError, ValueError):
         return False
 
@@ -152,7 +127,7 @@ def check(kind: str, key: str) -> None:
 def changed(kind: str) -> int:
     """Return when an artifact of a kind was last made or deleted."""
     try:
-        return kind_folder(kind).stat().st_mtime_ns
+        return places.kind_folder(kind).stat().st_mtime_ns
     except OSError:
         return 0
 
@@ -199,7 +174,7 @@ def load(kind: str, key: str) -> Any:
     value = _careful(_read_value, kind, key)
     used(kind, key)
     with contextlib.suppress(OSError):
-        (folder(kind, key) / DAMAGED).unlink(missing_ok=True)  # it was restored
+        (places.folder(kind, key) / places.DAMAGED).unlink(missing_ok=True)  # it was restored
     return value
 
 
@@ -208,16 +183,16 @@ def verify(kind: str, key: str) -> None:
 
     :func:`load` compares the object's file. Call this before other files are read, such as a model. Nothing is removed.
     """
-    path = folder(kind, key)
-    for name, written in _careful(read_record, kind, key).get("files", {}).items():
-        if facts(path / name) != written:
-            raise ChangedBytesError(f"{name} has other bytes than were written")
+    path = places.folder(kind, key)
+    for name, written in _careful(places.read_record, kind, key).get("files", {}).items():
+        if places.facts(path / name) != written:
+            raise room.ChangedBytesError(f"{name} has other bytes than were written")
     used(kind, key)
 
 
 def used(kind: str, key: str, now: bool = False) -> None:
     """Record that an artifact is used: as the time of its record's file, once in each hour."""
-    file = folder(kind, key) / META
+    file = places.folder(kind, key) / places.META
     with contextlib.suppress(OSError):  # it was deleted, or the disk cannot be written to: nothing depends on it
         if now or time.time() // USED_SECONDS != file.stat().st_mtime // USED_SECONDS:
             os.utime(file)
@@ -225,10 +200,10 @@ def used(kind: str, key: str, now: bool = False) -> None:
 
 def _check_value(path):
     """Return the file of the object, or None if there is no object; ValueError unless it has the recorded size."""
-    meta = read_record(path)
+    meta = places.read_record(path)
     if meta.get("value_bytes") is None:
         return None
-    file = path / VALUE
+    file = path / places.VALUE
     size = file.stat().st_size
     if size != meta["value_bytes"]:
         raise ValueError(f"{file.name} has {size} bytes where {meta['value_bytes']} were written")
@@ -240,10 +215,10 @@ def _read_value(path):
 
     file = _check_value(path)
     if file is None:
-        raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
+        raise room.StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
     # Compared first: changed bytes may be read as another object.
-    if crc(file) != read_record(path)["value_crc"]:
-        raise ChangedBytesError(f"{file.name} has other bytes than were written")
+    if places.crc(file) != places.read_record(path)["value_crc"]:
+        raise room.ChangedBytesError(f"{file.name} has other bytes than were written")
     return joblib.load(file)
 
 
@@ -269,24 +244,24 @@ def save(kind: str, key: str, value: object, **meta: object) -> Path:
     if not exists(kind, key):
         with writing(kind, key, **meta) as path:
             write_value(path, value)
-    return folder(kind, key)
+    return places.folder(kind, key)
 
 
 def write_value(path: str | PathLike[str], value: object) -> None:
     """Write the object that :func:`load` returns into a folder given by :func:`writing`."""
     import joblib
 
-    joblib.dump(value, Path(path) / VALUE)
+    joblib.dump(value, Path(path) / places.VALUE)
 
 
 @contextmanager
 def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> Iterator[Path]:
     """Write an artifact that may have several files; other processes see all of them or none."""
-    target = folder(kind, key)
+    target = places.folder(kind, key)
     _check_names(meta)
     json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
     secure_cache()
-    path = target.parent / f"{WRITING}{key}-{uuid.uuid4().hex[:12]}"
+    path = target.parent / f"{places.WRITING}{key}-{uuid.uuid4().hex[:12]}"
     try:
         make_private(target.parent)
         remove_stale(kind)
@@ -297,18 +272,18 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
             "key": key,
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),
             "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
-            **_value_facts(path / VALUE),
+            **_value_facts(path / places.VALUE),
             "files": _other_facts(path),
             **meta,
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
-        (path / META).write_text(text, encoding="utf-8")
+        (path / places.META).write_text(text, encoding="utf-8")
         private_files(path)
-        force_to_disk(path)
+        places.force_to_disk(path)
         with taken_away(target) if replace else contextlib.nullcontext():  # so it is gone for two renamings only
             _publish(path, target)
     except OSError as error:
-        clearer = explained(error)
+        clearer = room.explained(error)
         if clearer is None:
             raise
         raise clearer from error
@@ -320,13 +295,13 @@ def _value_facts(file) -> dict:
     """Return size in bytes and CRC-32 of the file of an object, None for both if there is no file."""
     if not file.is_file():
         return {"value_bytes": None, "value_crc": None}
-    return dict(zip(("value_bytes", "value_crc"), facts(file)))
+    return dict(zip(("value_bytes", "value_crc"), places.facts(file)))
 
 
 def _other_facts(path) -> dict:
     """Return size in bytes and CRC-32 of each file in a folder but the object's, by its path in the folder."""
-    found = sorted(file for file in path.rglob("*") if file.is_file() and file != path / VALUE)
-    return {file.relative_to(path).as_posix(): facts(file) for file in found}
+    found = sorted(file for file in path.rglob("*") if file.is_file() and file != path / places.VALUE)
+    return {file.relative_to(path).as_posix(): places.facts(file) for file in found}
 
 
 def _publish(path, target):
@@ -334,14 +309,14 @@ def _publish(path, target):
     for attempt in range(10):
         try:
             os.rename(path, target)
-            sync(target.parent)
+            places.sync(target.parent)
             return
         except OSError:
             if attempt == 9 or not path.is_dir():
                 raise
         try:
-            read_record(target)
-            if is_there(target):
+            places.read_record(target)
+            if places.is_there(target):
                 return  # another process has finished the same artifact
             remove(target)
         except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -354,7 +329,7 @@ def _json_scalar(value):
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(
-        f"{value!r:.200} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts"
+        f"{value!r:.200} ({type(value).__name__}) cannot be kept in {places.META}; give numbers, text, lists or dicts"
     )
 
 
@@ -368,8 +343,8 @@ def _check_names(meta):
 def entries(kind: str) -> list[dict[str, Any]]:
     """Return the records of all artifacts of a kind. Other files in the folder are skipped."""
     found = []
-    for path in paths(kind):
+    for path in places.paths(kind):
         with contextlib.suppress(OSError, ValueError):
-            if is_there(path):
-                found.append(read_record(path))
+            if places.is_there(path):
+                found.append(places.read_record(path))
     return sorted(found, key=lambda meta: (str(meta.get("created", "")), meta["key"]), reverse=True)

@@ -8,21 +8,7 @@ import time
 import uuid
 
 from xmlcore.state import database
-from xmlcore.store.places import (
-    ASIDE,
-    DAMAGED,
-    DELETING,
-    HIDDEN,
-    KEY,
-    KIND,
-    META,
-    can_be_made_again,
-    folder,
-    is_there,
-    kind_folder,
-    paths,
-    read_json,
-)
+from xmlcore.store import places
 from xmlcore.system import cache_root
 from xmlcore.validation import check_number
 
@@ -36,7 +22,7 @@ def delete(kind: str, key: str) -> bool:
     ----------
     kind, key : str
     """
-    there = remove(folder(kind, key))
+    there = remove(places.folder(kind, key))
     _forget_pins(kind, key)
     return there
 
@@ -51,7 +37,7 @@ def _forget_pins(kind, key) -> None:
 def _forget_pins_of_hidden(path) -> None:
     """Remove the pins of an artifact that was deleted for good, by its hidden folder, unless it was made again."""
     key = path.name.split("-")[1]
-    if not is_there(path.parent / key):
+    if not places.is_there(path.parent / key):
         _forget_pins(path.parent.name, key)
 
 
@@ -64,7 +50,7 @@ def remove(path) -> bool:
 @contextlib.contextmanager
 def taken_away(path):
     """Rename a file or folder, and remove it after the block, which is told whether it existed."""
-    hidden = path.parent / f"{DELETING}{path.name}-{uuid.uuid4().hex[:12]}"
+    hidden = path.parent / f"{places.DELETING}{path.name}-{uuid.uuid4().hex[:12]}"
     try:
         os.rename(path, hidden)
     except FileNotFoundError:
@@ -81,10 +67,10 @@ def taken_away(path):
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
     """Remove artifacts that are half written or half deleted because a process was killed."""
-    parent, older_than = kind_folder(kind), check_number(older_than, "older_than", -math.inf)
+    parent, older_than = places.kind_folder(kind), check_number(older_than, "older_than", -math.inf)
     removed = 0
     for path in parent.iterdir() if parent.is_dir() else ():
-        if not path.name.startswith(HIDDEN):
+        if not path.name.startswith(places.HIDDEN):
             continue
         try:
             changed = max(p.stat().st_mtime for p in (path, *path.rglob("*")))
@@ -92,7 +78,7 @@ def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
             continue
         if time.time() - changed > older_than:
             shutil.rmtree(path, ignore_errors=True)
-            if path.name.startswith((DELETING, ASIDE)):
+            if path.name.startswith((places.DELETING, places.ASIDE)):
                 _forget_pins_of_hidden(path)
             removed += 1
     return removed
@@ -100,8 +86,8 @@ def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
 
 def set_aside(kind: str, key: str) -> str | None:
     """Delete an artifact in a way that :func:`put_back` can undo, until :func:`remove_aside` removes it."""
-    path = folder(kind, key)
-    name = f"{ASIDE}{key}-{uuid.uuid4().hex[:12]}"
+    path = places.folder(kind, key)
+    name = f"{places.ASIDE}{key}-{uuid.uuid4().hex[:12]}"
     try:
         os.utime(path)  # a folder that was set aside is as old as its last change
         os.rename(path, path.parent / name)
@@ -115,7 +101,7 @@ def put_back(kind: str, name: str) -> bool:
     target = _place_of(kind, name)
     with contextlib.suppress(OSError):
         os.rename(target.parent / name, target)
-    return (target / META).is_file()
+    return (target / places.META).is_file()
 
 
 def is_aside(kind: str, name: str) -> bool:
@@ -126,16 +112,16 @@ def is_aside(kind: str, name: str) -> bool:
 
 def _place_of(kind, name):
     """Return the folder of an artifact by the name that :func:`set_aside` returned."""
-    start = len(ASIDE)
-    if not (name.startswith(ASIDE) and KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
+    start = len(places.ASIDE)
+    if not (name.startswith(places.ASIDE) and places.KEY.fullmatch(name[start:].rsplit("-", 1)[0])):
         raise ValueError(f"{name!r:.200} was not returned by set_aside")
-    return folder(kind, name[start:].rsplit("-", 1)[0])
+    return places.folder(kind, name[start:].rsplit("-", 1)[0])
 
 
 def remove_aside(older_than: float = 0.0) -> int:
     """Remove artifacts that were set aside."""
     removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
-    for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
+    for path in (cache_root() / "artifacts").glob(f"*/{places.ASIDE}*"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime >= older_than:
                 remove_aside_one(path.parent.name, path.name)
@@ -145,9 +131,9 @@ def remove_aside(older_than: float = 0.0) -> int:
 
 def remove_aside_one(kind: str, name: str) -> None:
     """Remove an artifact that was set aside, at once."""
-    if not name.startswith(ASIDE) or "/" in name:
+    if not name.startswith(places.ASIDE) or "/" in name:
         raise ValueError(f"{name!r:.200} was not returned by set_aside")
-    path = kind_folder(kind) / name
+    path = places.kind_folder(kind) / name
     shutil.rmtree(path, ignore_errors=True)
     _forget_pins_of_hidden(path)
 
@@ -155,9 +141,9 @@ def remove_aside_one(kind: str, name: str) -> None:
 def bytes_aside() -> int:
     """Return the size of all artifacts that were set aside and not removed yet."""
     total = 0
-    for path in (cache_root() / "artifacts").glob(f"*/{ASIDE}*"):
+    for path in (cache_root() / "artifacts").glob(f"*/{places.ASIDE}*"):
         with contextlib.suppress(OSError, ValueError):
-            total += read_json(path)["bytes"]
+            total += places.read_json(path)["bytes"]
     return total
 
 
@@ -166,15 +152,15 @@ def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
     removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
     with contextlib.suppress(OSError):
         for entry in os.scandir(cache_root() / "artifacts"):
-            if entry.is_dir() and KIND.fullmatch(entry.name):
+            if entry.is_dir() and places.KIND.fullmatch(entry.name):
                 removed += remove_stale(entry.name, older_than)
-                removed += sum(_remove_damaged(path, older_than) for path in paths(entry.name))
+                removed += sum(_remove_damaged(path, older_than) for path in places.paths(entry.name))
     return removed
 
 
 def _remove_damaged(path, older_than) -> bool:
     """Remove an artifact that was found to be damaged, and that can be made again."""
     with contextlib.suppress(FileNotFoundError):
-        old = time.time() - (path / DAMAGED).stat().st_mtime > older_than
-        return old and can_be_made_again(path) and delete(path.parent.name, path.name)
+        old = time.time() - (path / places.DAMAGED).stat().st_mtime > older_than
+        return old and places.can_be_made_again(path) and delete(path.parent.name, path.name)
     return False

@@ -23,17 +23,7 @@ from xmlcore.experiment.kinds.decide import DECISION, LABELS, deciding, read_lab
 from xmlcore.experiment.kinds.packed_files import opened_model
 from xmlcore.experiment.kinds.train import kept_run_and_model
 from xmlcore.first_use import pd
-from xmlcore.models import PackedModel
-from xmlcore.models.rules import (
-    ROWS_AT_ONCE,
-    Watch,
-    cut_scores,
-    cuts_another_number,
-    decided_scores,
-    decision_of,
-    innermost,
-    unlike_held_out,
-)
+from xmlcore.models import PackedModel, rules
 from xmlcore.parallel import row_blocks
 from xmlcore.parameters import REQUIRED, Parameter
 from xmlcore.progress import Progress, part_of, silent
@@ -89,14 +79,14 @@ def decided_of(
     model: Ranker, X: sp.csr_array, ranking: Ranking, progress: Progress = silent, allowed: np.ndarray | None = None
 ) -> Decided:
     """Return which labels a model predicts for rows of which it has ranked the first k, of the labels allowed."""
-    ranked, rule, seen = np.zeros(ranking.labels.shape, bool), innermost(model).rule_, Watch()
-    by = decision_of(model, allowed)
-    probability = np.full(ranked.shape, np.nan) if cuts_another_number(model) else None
+    ranked, rule, seen = np.zeros(ranking.labels.shape, bool), rules.innermost(model).rule_, rules.Watch()
+    by = rules.decision_of(model, allowed)
+    probability = np.full(ranked.shape, np.nan) if rules.cuts_another_number(model) else None
     further = [Ranking(ranking.labels[:0], ranking.scores[:0]).to_frame().assign(probability=np.nan)]
-    for first, end in row_blocks(X.shape[0], ROWS_AT_ONCE):
+    for first, end in row_blocks(X.shape[0], rules.ROWS_AT_ONCE):
         progress("Deciding", first / X.shape[0])
         of_rows = (model, X[first:end], seen, allowed)
-        found, every = (decided_scores(*of_rows), None) if probability is None else cut_scores(*of_rows)
+        found, every = (rules.decided_scores(*of_rows), None) if probability is None else rules.cut_scores(*of_rows)
         sets = found.astype(bool)
         places = _places(ranking.labels[first:end], sets.shape[1])
         both, others = places.multiply(sets).tocoo(), sets > places.astype(bool)
@@ -118,7 +108,7 @@ def decided_of(
             further.append(pd.DataFrame(line))
     best_first = {"by": ["row", "score"], "ascending": [True, False], "ignore_index": True}
     further = pd.concat(further).sort_values(**best_first)
-    return Decided(by, ranked, further, unlike_held_out(model, seen), probability)
+    return Decided(by, ranked, further, rules.unlike_held_out(model, seen), probability)
 
 
 def _at(values, row, column):

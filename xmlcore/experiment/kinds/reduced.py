@@ -9,15 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.experiment.catalog import MODEL, N_ROWS, NOISE, SETTINGS, K
 from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
-from xmlcore.experiment.kinds.train import (
-    compile_kernels,
-    estimator,
-    evaluate,
-    kept_run,
-    kept_selection,
-    run_and_model,
-    with_changed,
-)
+from xmlcore.experiment.kinds import train
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
 from xmlcore.models import OneVsRest
@@ -169,7 +161,7 @@ class TrainReduced(Task):
         return params
 
     def title_on(self, dataset):
-        return with_changed(f"Training {self.params['model']} on selected features of {dataset}", self.params)
+        return train.with_changed(f"Training {self.params['model']} on selected features of {dataset}", self.params)
 
     def whole(self) -> Task:
         """Return the task that trains the same model on all features."""
@@ -188,7 +180,7 @@ class TrainReduced(Task):
     def run(self, progress=silent, files=None):
         progress("Reading the data set", 0.0)
         params = self.params
-        selection = kept_selection(self.inputs["selection"], progress)
+        selection = train.kept_selection(self.inputs["selection"], progress)
         n_per_label = params["n_per_label"]
         if n_per_label is None:
             n_per_label = selection.n_selected
@@ -203,14 +195,14 @@ class TrainReduced(Task):
             return report
 
         run_key = keep(self.whole(), part(0))
-        whole = kept_run(run_key, part(0))
+        whole = train.kept_run(run_key, part(0))
         used = union_of_features(selection.selected, n_per_label)
         if params["per_label"]:
             selected = selection.selected[:, :n_per_label]
             measures, times, size = _per_label(dataset, selected, params["params"], params["k"], part(1))
         else:
             reduced_dataset = on_features(dataset, used)
-            run = run_and_model(reduced_dataset, params["model"], params["params"], params["k"], part(1))[0]
+            run = train.run_and_model(reduced_dataset, params["model"], params["params"], params["k"], part(1))[0]
             measures, times, size = run.measures, run.times, run.size
         costs = [
             {name: times_of[name] for name in ("fit_s", "predict_ms_per_row")}
@@ -245,10 +237,10 @@ def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
 
 def _per_label(dataset, selected, params, k, progress):
     without_noise = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
-    compile_kernels(estimator(PER_LABEL_MODEL, params))
+    train.compile_kernels(train.estimator(PER_LABEL_MODEL, params))
     start = time.perf_counter()
     model = PerLabelOneVsRest(selected, **without_noise).fit(dataset.X_train, dataset.Y_train, progress)
     fit_s = time.perf_counter() - start
-    evaluated = evaluate(model, dataset, k, progress)
+    evaluated = train.evaluate(model, dataset, k, progress)
     times = {"fit_s": fit_s, **{name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}}
     return evaluated.to_frame(), times, model.size()
