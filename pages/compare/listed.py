@@ -84,7 +84,6 @@ class Results(door.Alone):
         return True
 
     def begin(self, ready, page) -> None:
-        """Say that no result can be read, or that none was trained."""
         used, found = door.in_use(), every()
         if found.records:
             missing(found)
@@ -95,7 +94,6 @@ class Results(door.Alone):
 
 
 def missing(listed: Listed) -> None:
-    """Name the results that cannot be listed."""
     kept = set(listed.frame["key"])
     names = [f"{run.get('name') or run['model']} ({key[:4]})" for key, run in listed.records.items() if key not in kept]
     if names:
@@ -205,7 +203,6 @@ def _choose_columns(offered) -> tuple[str, ...]:
 
 
 def further_measures(columns) -> list[str]:
-    """Return the further measures among chosen columns."""
     return [column for column in columns if column in experiment.MORE_MEASURES]
 
 
@@ -222,7 +219,6 @@ def clear() -> None:
 
 
 def table(listed: Listed, choice: Listing) -> pd.DataFrame:
-    """Return the lines of the table: see :func:`grouped`."""
     return _table(*listed.source, choice)
 
 

@@ -56,7 +56,6 @@ def ks(key: str) -> tuple[int, ...]:
 
 
 def named(frame, names: dict) -> pd.DataFrame:
-    """Return a table with the names of results in place of their keys."""
     return frame.assign(run=frame["run"].map(names))
 
 

@@ -11,7 +11,6 @@ TRIED = "Trainings of *Try several settings* are on the Train page."
 
 
 def show(lines, measure: str, file_name: str) -> None:
-    """Draw a line for each setting of a model, of the lines of one data set."""
     of_models = side_by_side.settings_of_models(lines, measure) if len(lines) else {}
     if not of_models:
         st.caption(f"Three lines of one model with different settings are compared here. {TRIED}")

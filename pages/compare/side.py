@@ -75,7 +75,6 @@ def compared(chosen, lines, choice, frame) -> Compared:
 
 
 def show(picked: Compared, lines, choice, pictures) -> None:
-    """Show the lines to compare side by side, and the first figures in ``pictures``."""
     fingerprint, of, wanted, names, keys, several, over, _ = picked
     file_name = f"{format.file_name(wanted['dataset'].iloc[0] if len(wanted) else '')}-compared"
     with pictures:

@@ -41,7 +41,6 @@ def tick(keys: list[str]) -> None:
 
 
 def show(lines, choice, frame, compared) -> None:
-    """Show the lines, with the marks of some in the figures."""
     if lines.empty:
         _empty(frame)
         return
@@ -143,7 +142,6 @@ def _meaning(measure: str) -> str:
 
 
 def _parameters(lines, choice) -> list[tuple]:
-    """Return the columns of parameters: name, values and how it looks."""
     known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
     found, titles = [], set()
     every, seed = listed.EVERY in choice.more, choice.lines == "result"

@@ -46,7 +46,6 @@ class DataAnswer(NamedTuple):
 
 
 def of(data, name: str) -> DataAnswer:
-    """Return the answer for a data set that the workspace calls ``name``."""
     answer = DataAnswer(name, data.n_train + data.n_test, data.n_features, data.n_labels)
     counts = _training_rows(data)
     if not counts.any() or data.n_train < LEAST:
@@ -58,7 +57,6 @@ def of(data, name: str) -> DataAnswer:
 
 
 def _training_rows(data) -> np.ndarray:
-    """Return the number of training rows of each label."""
     return np.bincount(data.Y_train.indices, minlength=data.n_labels)
 
 

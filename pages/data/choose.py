@@ -57,7 +57,6 @@ def change(data, fingerprint, used: dict | None) -> None:
 
 
 def nothing_yet() -> None:
-    """Say that no data set is in use, or that one is made ready."""
     if jobs.active("prepare"):
         wanted = format.plain(workspace.get("wanted") or "The data set")
         st.markdown(f"**{wanted}** is being made ready, once. You can upload your own data meanwhile.")

@@ -48,7 +48,6 @@ SET_COLUMNS = {
 
 
 def show(data, labels, examination, name) -> None:
-    """Show a table of labels that can be searched, and the rows of the label that is ticked."""
     query_box, rows_box, order_box = st.columns([3, 1, 2])
     key = selectors.query_key("labels.query", data)
     query = fields.text("Find labels by name or id", key, place=query_box, placeholder="part of a name")
@@ -72,7 +71,6 @@ def show(data, labels, examination, name) -> None:
 
 
 def _ticked(frame, key: str, columns: dict) -> int | None:
-    """Show a table, and return which of its lines is ticked."""
     event = tables.show(frame, key, columns, on_select="rerun", selection_mode="single-row")
     return next((line for line in event.selection.rows if line < len(frame)), None)
 
@@ -116,7 +114,6 @@ def show_sets(data, fingerprint, name) -> None:
 
 @cached.shared()
 def label_sets(fingerprint):
-    """Return the sets of labels of a data set, most frequent first."""
     return datasets.label_sets(cached.dataset(fingerprint))
 
 
@@ -168,7 +165,6 @@ def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
 
 
 def with_contents(data, rows) -> pd.DataFrame:
-    """Return rows with their names, texts and labels."""
     parts = rows.groupby("part", sort=False)["row"]
     return pd.concat([tables.rows(data, part, group).assign(part=part) for part, group in parts], ignore_index=True)
 

@@ -76,7 +76,6 @@ def show(data, described, examination, name) -> None:
 
 
 def in_short(data, described, examination) -> None:
-    """Name the worst problems, with a button that opens the section."""
     if examination is None:
         return
     found = findings(data, described, examination)

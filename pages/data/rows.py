@@ -12,7 +12,6 @@ DRAWN = "rows.drawn"  # key of st.session_state: how often a row was drawn, as a
 
 
 def show(data, fingerprint) -> None:
-    """Show rows that can be searched, and the labels and features of one of them."""
     part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
     parts = {part: f"{part.capitalize()} rows" for part in tables.PARTS}
     part = fields.radio("Part", parts, "rows.part", "training", place=part_box)

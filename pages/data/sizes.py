@@ -86,7 +86,6 @@ def curve(data, described, fingerprint, name) -> None:
 
 @cached.shared()
 def of_labels(fingerprint, function):
-    """Return the figure that a function of :mod:`xmlcore.figures` makes of the table of labels."""
     return getattr(figures, function)(cached.description(fingerprint).labels)
 
 

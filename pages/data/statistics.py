@@ -53,5 +53,4 @@ def _examination(fingerprint):
 
 @cached.shared()
 def all_labels(fingerprint):
-    """Return the labels of training and test rows as one matrix."""
     return datasets.all_labels(cached.dataset(fingerprint))

@@ -47,7 +47,6 @@ class LabelAnswer(NamedTuple):
 
 
 def of(view) -> LabelAnswer:
-    """Return the answer for the label that is explained."""
     names = tables.part(view.data, "test")[2]
     row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
     found, score = view.contributions, view.scored.text(view.label)

@@ -32,7 +32,6 @@ DIFFERENCE = {  # the sum of contributions, by the kind of score
 
 
 def another_label(view) -> None:
-    """Show what each feature adds to the difference of the scores of two labels."""
     with st.columns([3, 2])[0]:
         other = _choose_label(view)
     if other is None:

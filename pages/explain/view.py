@@ -69,14 +69,12 @@ class Explained:
 
 
 def choose_row(ready) -> Explained:
-    """Show the choice of a test row, and return it with its model and the label explained."""
     row = selectors.choose_test_row(ready.data, ready.run, "explain.row")
     _find_row(ready.data)
     return Explained(ready, row, results.K)
 
 
 def _find_row(data):
-    """Let a test row be found by a name and be selected."""
     place = "of a label, feature or row, or a text"
     query = fields.text("Find test rows by a name", selectors.query_key("explain.query", data), placeholder=place)
     if not query.strip():

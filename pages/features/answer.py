@@ -36,7 +36,6 @@ KINDS = {  # title of the axis of scores, and which features are kept: ends a se
 
 
 def sentence(view, label) -> str:
-    """Say which features matter most for a label."""
     table, score = view.features_of(label), f"the score of {view.selection.title}"
     if view.weighted:
         table, score = table[table["weighted_score"] > 0], f"{score} {EXCESS}"

@@ -42,7 +42,6 @@ class Selections(door.Runs):
         controls_and_jobs(data, fingerprint, None, "Other methods and settings")
 
     def pick(self, ready, page) -> bool:
-        """Pick the selection that was chosen last, or the newest."""
         chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {ready.fingerprint}")
         named = [record for record in ready.records if record["key"] == chosen]
         ready.record = (named or ready.records)[0]

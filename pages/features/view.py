@@ -23,7 +23,6 @@ class ShownSelection:
         self.files = f"{format.file_name(self.name)}-{format.file_name(self.selection.title)}-{self.key[:6]}"
 
     def named_features(self, table):
-        """Return the table with a column ``name`` for its features."""
         return table.assign(name=[self.data.feature_name(int(j)) for j in table["feature"]])
 
     def features_of(self, label):

@@ -63,7 +63,6 @@ def _state(job) -> str:
 
 
 def _titles(pairs) -> dict:
-    """Return the title of each line."""
     titles = {_line(job): title.split(":")[0] if job.group else title for title, job in pairs}
     for record in workspace.get("sweeps"):
         if record["key"] in titles:
@@ -73,7 +72,6 @@ def _titles(pairs) -> dict:
 
 
 def _facts(title, own, took, sweep=None) -> dict:
-    """Return the columns of a job, or of the trainings of a sweep."""
     states = pd.Series([_state(job) for job in {job.key or job.id: job for job in own[::-1]}.values()])
     counts = ", ".join(f"{count} {state.lower()}" for state, count in states.value_counts().items())
     counts = ("" if sweep is None else _of_all(sweep)) or counts

@@ -33,7 +33,6 @@ class JobCounts(NamedTuple):
 
 
 def answer() -> JobCounts:
-    """Return how many jobs there are now."""
     queue, mine = job_queue.queue(), workspace.token()
     own = [job for job in jobs.own() if job.active]
     waiting = [job for job in own if job.state != "running" and not job.starting]
@@ -51,14 +50,12 @@ def answer() -> JobCounts:
 
 
 def say() -> None:
-    """Say how many jobs there are, as long as the page is open."""
     fragments.live(lambda place: place.markdown(answer().sentence()))
     if problem := job_queue.queue().problem:
         st.warning(format.plain(problem))
 
 
 def show() -> None:
-    """Show the jobs that run or wait, one by one, and sweeps."""
     alone, sweeps = _active()
     if not alone and not sweeps:
         return

@@ -25,7 +25,6 @@ def choose() -> list:
 
 
 def cards(claims) -> None:
-    """Show how many claims have each verdict."""
     count = pd.Series([claim.verdict for claim in claims]).value_counts()
     texts = {verdict: f"{about[:1].upper()}{about[1:]}." for verdict, about in papers.VERDICTS.items()}
     tables.cards([(name.capitalize(), str(count.get(name, 0)), text) for name, text in texts.items()])
@@ -81,7 +80,6 @@ def _values(claim) -> None:
 
 
 def _repeat(ready, claim) -> None:
-    """Show the results on the data set in use, and a button for what is missing."""
     if ready.data is None or claim.repeat is None:
         st.caption("No data set is in use, so there is nothing to repeat it on.")
         return

@@ -56,7 +56,6 @@ class Prediction:
         return self.predictor.packed.label_name(int(label))
 
     def contributions(self, label: int) -> pd.DataFrame:
-        """Return what each feature of the row contributes to the score of a label."""
         frame = explain.contributions(self.predictor.model, self.x, label, allowed=self.scored.allowed)
         return explaining.named(frame, self.predictor.packed, self.kind)
 
@@ -150,7 +149,6 @@ def marks_words(predictor, question) -> bool:
 
 
 def bars(prediction: Prediction | None, label: int | None) -> None:
-    """Draw what each feature contributes."""
     frame = None if label is None else prediction.contributions(label)
     if frame is None or frame.empty:
         st.caption("There are no features, so nothing contributes." if label is not None else "No label to explain.")

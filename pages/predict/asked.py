@@ -114,7 +114,6 @@ def _text(predictor) -> Question | None:
 
 
 def _of_catalog(predictor, field: str) -> str:
-    """Return what the catalog says of the data set; empty if it says nothing."""
     data = predictor.data
     return getattr(dataset_list.catalog_entry(None if data is None else data.fingerprint), field, "")
 

@@ -112,7 +112,6 @@ def _table(predictor, predicted, by, look, row) -> int:
 
 
 def _predicted(predictor, predicted, rows) -> list[str]:
-    """Return the names of the predicted labels of some rows."""
     ranked, further, known = predicted.decided.ranked, predicted.decided.further, predicted.decided.probability
     further = further[further["row"].isin(rows)]
     further = further.assign(probability=np.nan) if known is None else further

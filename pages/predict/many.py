@@ -119,7 +119,6 @@ def _content(key: str) -> list | None:
 
 
 def _look_at(key: str, row: int | None = None) -> None:
-    """Look at a row of the file whose predictions have a key."""
     look(file=key[: view.DIGITS], given=row)
 
 
@@ -172,7 +171,6 @@ def _by(predictor, allowed) -> dict:
 
 
 def _remember(predictor, name: str, key: str, by: dict) -> None:
-    """List a file that the model predicts."""
     others = [other for other in _listed(predictor.list_of_files) if other["key"] != key]
     file = {"key": key, "name": name, **by}
     workspace.remember(predictor.list_of_files, [file, *others][:MOST_FILES])

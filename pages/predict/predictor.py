@@ -53,7 +53,6 @@ class Predictor:
 
     @property
     def of_files(self) -> str:
-        """The kind of the task that predicts files."""
         return "predict_opened" if self.run is None else "predict"
 
     @property
@@ -62,7 +61,6 @@ class Predictor:
 
     @property
     def list_of_files(self) -> str:
-        """Where the workspace's "widgets" list these files."""
         return f"{FILES}{self.key}"
 
 

@@ -58,7 +58,6 @@ def sentence(name: str, comparison) -> str:
 
 
 def figures_of(comparison, data) -> None:
-    """Draw the curves, or say when they come."""
     if comparison.measurements is None:
         if comparison.compared:
             first_results.comes(data.fingerprint, "robustness")

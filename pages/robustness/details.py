@@ -70,7 +70,6 @@ def buckets(measurements, n_labels) -> None:
 
 
 def times(ready, compared, measurements) -> None:
-    """Draw the time of k = 5, and of k = 1 and 3 once these are measured, too."""
     settings, files = measurements.settings, measurements.files
     wanted = {ready.titles[record["key"]]: settings.task(record, time_each_k=True) for record in compared}
     found = tasks.ready_all(wanted, button="Measure k = 1 and 3, too", key="robustness.times.start")
@@ -287,7 +286,6 @@ def _choose(data, fingerprint, plain, titles):
 
 
 def _needed(data, ratio, support) -> int:
-    """Return the bytes of the noisy copies."""
     return robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
 
 

@@ -91,7 +91,6 @@ class UnderNoise:
 
     @functools.cached_property
     def measures(self) -> list[str]:
-        """The measures of :data:`MEASURES` that the results have."""
         present = set(self.summary["measure"])
         return [m for m in MEASURES if m in present]
 

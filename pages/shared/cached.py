@@ -121,7 +121,6 @@ def nodes(key: str, tree: int):
 
 @shared()
 def label_names(fingerprint: str):
-    """Return a table of all labels, most frequent first: ``label``, ``name``."""
     return description(fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
 
 

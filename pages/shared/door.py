@@ -42,7 +42,6 @@ class Ready:
 
     @property
     def title(self) -> str:
-        """The name of the result shown."""
         return self.titles[self.key]
 
     @property
@@ -57,7 +56,6 @@ class Ready:
 
     @property
     def files(self) -> str:
-        """How names of downloaded files begin."""
         return f"{format.file_name(self.name)}-{self.run.model}-{self.key[:6]}"
 
     def choose(self, label: str = "Result shown", width: int | None = None) -> None:

@@ -27,7 +27,6 @@ def choice(label: str, options, key: str, default=None, *, place=st, widget: str
 
 
 def radio(label: str, options, key: str, default=None, **settings):
-    """Show a :func:`choice` with the options beside each other."""
     return choice(label, options, key, default, widget="radio", horizontal=True, **settings)
 
 
@@ -92,13 +91,11 @@ def whole(label: str, low: int, high: int | None, key: str, default: int | None,
 
 
 def slider(label: str, low: float, high: float, key: str, default: float, *, place=st, **settings) -> float:
-    """Return the number from ``low`` to ``high`` that a slider is at."""
     kept = workspace.keep(key, default, lambda value: isinstance(value, float | int) and low <= value <= high)
     return place.slider(label, low, high, **settings, **kept)
 
 
 def real(label: str, low: float, high: float | None, key: str, default: float, *, place=st, **settings) -> float:
-    """Return the number from ``low`` to ``high`` that is typed."""
     most = math.inf if high is None else high
     kept = workspace.keep(key, default, lambda value: isinstance(value, float) and low <= value <= most)
     return place.number_input(label, min_value=low, max_value=high, format="%g", **settings, **kept)

@@ -30,7 +30,6 @@ def showing(shown: int, total: int, noun: str, many: str | None = None) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return a text with no-break spaces after its numbers."""
     return re.sub(r"(?<=\d) ", "\u00a0", text)
 
 

@@ -93,7 +93,6 @@ def _ready_for_figures():
 
 
 def _read_ahead():
-    """Read the result shown in the background."""
     used, runs = workspace.get("dataset"), workspace.get("runs")
     shown = workspace.get("shown").get(used)
     key = shown or (runs[-1]["key"] if runs and shown is None else None)
@@ -118,7 +117,6 @@ def show_trouble() -> None:
 
 
 def run_page(page) -> None:
-    """Run a page; say if it fails because of the disk."""
     try:
         page.run()
     except OSError as error:

@@ -140,7 +140,6 @@ def title(job, record) -> str:
 
 
 def waiting(job) -> str:
-    """Return what a job waits for, and its place in the queue, in words."""
     line = [other.id for other in job_queue.queue().waiting()]
     if job.id not in line:
         return STARTING
@@ -174,7 +173,6 @@ def _left_as_until_now(job, kind) -> tuple[float, bool]:
 
 
 def doing(job, *, short: bool = False) -> str:
-    """Return what a job does, and how far it is, in words."""
     if job.cancelling:
         return "Stopping"
     if job.state == "queued":

@@ -38,7 +38,6 @@ def go_to(scope: str, title: str) -> None:
 
 
 def is_asked(scope: str, title: str) -> bool:
-    """Return whether a button or the address has asked for a section."""
     return title in (st.session_state.get(f"{scope}.section"), _asked())
 
 

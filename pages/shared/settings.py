@@ -44,7 +44,6 @@ def words(model: str, params: dict) -> str:
 
 
 def chosen_words(model: str, chosen: dict, size: dict, in_words=words) -> str:
-    """Return the automatic settings that a model of a :attr:`Run.size` chose."""
     flat = size.get("depth") == 1 and "max_leaf_labels" in chosen  # then its other settings of the shape say nothing
     others = {name: value for name, value in chosen.items() if not flat or name not in ("arity", "max_leaf_labels")}
     return "; ".join(filter(None, ["one level" * flat, in_words(model, others)]))

@@ -24,7 +24,6 @@ MOST_LISTED = 20  # sweeps of one data set that the workspace remembers
 
 
 def kept(fingerprint: str) -> list:
-    """Return the records of sweeps on a data set, newest first."""
     return [record for record in workspace.get("sweeps") if record["fingerprint"] == fingerprint][::-1]
 
 
@@ -108,7 +107,6 @@ def driver_of(record: dict) -> Driver | None:
 
 
 def plan(record: dict):
-    """Return the trials of a sweep, and how many are done."""
     driver = driver_of(record)
     return task_of(record).plan(None if driver is None else driver.failures)
 
@@ -131,7 +129,6 @@ def running() -> list:
 
 
 def trainings(record: dict) -> list:
-    """Return the trainings of a sweep that wait or run."""
     driver = driver_of(record)
     return [] if driver is None else [job for job in list(driver.jobs.values()) if job.active]
 

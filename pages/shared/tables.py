@@ -145,7 +145,6 @@ def number(label: str, width: int | None = None, format: str | None = None, help
 
 
 def bar(label: str, width: int, help: str | None = None, form: str = "%.1f", most: float = 100):
-    """Return a column of numbers from 0 to ``most`` with a bar in each cell."""
     return st.column_config.ProgressColumn(label, width=width, help=help, format=form, min_value=0, max_value=most)
 
 

@@ -22,7 +22,6 @@ REMOVALS = 3  # lines on what was removed to make room
 
 
 def show(inventory: store.Inventory) -> None:
-    """Show what is kept, and let it be pinned or deleted."""
     fields = {name: workspace.get(name) for name in owned.FIELDS}
     listed = owned.of_workspace(inventory, fields)
     lines = listed + owned.sweeps(inventory, fields["sweeps"], room.pinner(workspace.token()))
@@ -126,7 +125,6 @@ def _table(lines, own, inventory, fields):
 
 
 def _done(change, done: str = "changed") -> bool:
-    """Do something to the store, and say if that failed."""
     try:
         change()
     except OSError as error:

@@ -72,7 +72,6 @@ def copies(artifact: store.Artifact, inventory: store.Inventory) -> list[store.A
 
 
 def table(own: list[store.Artifact], inventory: store.Inventory, fields: dict, by: str) -> pd.DataFrame:
-    """Return a line for each artifact of a workspace, the largest first."""
     titles, zone, mine = titles_of(own, fields), format.zone(), {artifact.name for artifact in own}
     at = lambda seconds: pd.Timestamp(seconds, unit="s", tz="UTC").tz_convert(zone)  # noqa: E731
     lines = [
@@ -103,7 +102,6 @@ def kind_words(artifact: store.Artifact) -> str:
 
 
 def titles_of(own: list[store.Artifact], fields: dict) -> dict[str, str]:
-    """Return the titles of artifacts in a workspace, by their keys."""
     titles = {fingerprint: entry["name"] for fingerprint, entry in fields["known"].items()}
     for kind, naming in (("runs", run_names.names), ("selections", run_names.selections)):
         groups = {}

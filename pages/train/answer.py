@@ -34,14 +34,12 @@ def sentence(ready) -> None:
 
 
 def show(ready) -> None:
-    """Show the main measures and the training time of a run as cards."""
     results.mark(ready.record)
     tables.cards(measured.cards(ready.key))
     results.say_warnings(ready.run)
 
 
 def draw_figures(ready) -> None:
-    """Draw the figures of the run shown, or say when one comes."""
     if ready.run is None:
         if jobs.active("train"):
             st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
@@ -59,7 +57,6 @@ def draw_figures(ready) -> None:
 
 
 def _buckets(key, name) -> None:
-    """Draw how well head, torso and tail labels are predicted."""
     k = int(measured.headline(key)["k"].max())
     every = labels.every_label(key, k)
     frame = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
@@ -73,7 +70,6 @@ def _buckets(key, name) -> None:
 
 
 def measures(run, name, key: str) -> None:
-    """Draw the usual measures of a run for 1 to k labels."""
     charts.show_figure(
         figures.measures_at_k(run.measures).update_layout(height=HEIGHT),
         run.measures,
@@ -87,7 +83,6 @@ def measures(run, name, key: str) -> None:
 
 
 def frontier(runs, n_test, name) -> None:
-    """Draw P@1 of all runs against the time of their training."""
     frame = table(runs)
     low, high = wilson(frame["P@1"] / 100, n_test)
     frame = frame.assign(**{"P@1 low": 100 * low, "P@1 high": 100 * high})
@@ -163,7 +158,6 @@ def about(ready) -> None:
 
 
 def _settings(run) -> None:
-    """Show all settings, those first that are not the defaults, and who has set them."""
     info = experiment.MODELS.get(run.model)
     known = {p.name: p for p in info.parameters} if info else {}
     own = {name: name not in known or value != known[name].default for name, value in run.params.items()}
@@ -179,7 +173,6 @@ def _settings(run) -> None:
 
 
 def origin(ready) -> dict:
-    """Return when and how a result was made, and from what, by the words for it."""
     run, record = ready.run, store.info("runs", ready.key)
     facts = {"Trained" if run.has_model else "Read": f"{format.when(run.created)} ({format.zone()})"}
     seconds = {"Prediction of all test rows": "predict_s", "Compiling code": "compile_s"}
@@ -204,7 +197,6 @@ def _words(vectorizer) -> None:
 
 
 def _trials(run, name):
-    """Draw the trials by which the model chose settings itself."""
     trials = pd.DataFrame(run.trials)
     adapted = " C of the best trial was then adapted to all rows." if "C" in run.chosen else ""
     options = {p.name: p.named for p in experiment.MODELS[run.model].parameters if p.name in trials and p.options}

@@ -40,13 +40,11 @@ class Tried:
 
     @property
     def varied(self) -> dict[str, str]:
-        """The names on pages of the parameters that were varied."""
         known = {p.name: p.label for p in experiment.MODELS[self.task.params["model"]].parameters}
         return {name: known[name] for name in self.task.params["grid"] if name in known}
 
     @functools.cached_property
     def chosen(self) -> list[str]:
-        """The automatic settings of each line of the table, in words."""
         model, short = self.task.params["model"], settings.short_words
         last = self.trials.drop_duplicates("setting", keep="last").set_index("setting")  # in its last round
         kept = [kept_trial(last.loc[setting, "key"]) for setting in self.table["setting"]]
@@ -58,7 +56,6 @@ class Tried:
 
 
 def choose(fingerprint: str, records: list) -> dict:
-    """Return the record of the sweep that is shown."""
     by_key = {record["key"]: record for record in records}
     wanted = workspace.get("widgets").get(f"tried {fingerprint}")
     key = wanted if wanted in [*by_key] else records[0]["key"]

@@ -59,7 +59,6 @@ class DecisionTreeView(one_tree.TreeView):
         self.nodes = np.empty(0, np.int64)
 
     def below_top(self) -> None:
-        """Draw the levels below the top that fit."""
         tree = self.tree
         self.fit = min(frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
         first = min(LEVELS, frames.levels_that_fit(tree, 0, FIRST_NODES))
@@ -196,7 +195,6 @@ class DecisionTreeView(one_tree.TreeView):
         return figure, lambda: frames.features_of_node(self.model, self.t, v, name, values=values), caption
 
     def more_of_node(self) -> None:
-        """Show a way to draw the tree from here, and J in the training of the node."""
         v = self.node
         if self.is_leaf(v):
             return
@@ -240,7 +238,6 @@ def _controls(view) -> str:
 
 
 def _draw(view, color: str) -> None:
-    """Draw the nodes of a view, coloured by a key of :data:`COLORS`."""
     tree, numbers, where = view.tree, cached.nodes(view.key, view.t), f"tree {view.t + 1}"
     options = {"leaves": view.leaves, "label": view.label, "all_nodes": numbers}
     drawn = frames.drawing_frame(tree, view.nodes, view.data.label_name, view.weights, **options)

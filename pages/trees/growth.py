@@ -48,7 +48,6 @@ def depth(view) -> None:
 
 
 def _training(view, trees, part: str, whose: str) -> None:
-    """Draw J, or a part of it, while the nodes of each depth were trained."""
     frame = frames.training_by_depth(trees, view.weights)
     if len(frame):
         charts.show_figure(
@@ -87,7 +86,6 @@ def _lemmas(view, t: int | None, whose: str) -> None:
 
 
 def objective(view, trees, part: str, whose: str, file: str) -> None:
-    """Draw J, or a part of it, of the splits of trees by depth."""
     frame = frames.objective_by_depth(trees, view.weights)
     if frame.empty:
         st.caption("There is no split, so there is no J.")
@@ -102,7 +100,6 @@ def objective(view, trees, part: str, whose: str, file: str) -> None:
 
 
 def parts_of_model(view) -> None:
-    """Draw measures of parts of the model, or show what it takes to measure them."""
     tasks.shown(
         experiment.task("prefixes", {"run": view.key}),
         lambda found: fragments.alone(_curves)(found.measures, view),

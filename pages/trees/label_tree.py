@@ -51,7 +51,6 @@ class LabelTreeView(one_tree.TreeView):
             self.set_quality(cached.loaded(self.task) if self.task.exists() else None)
 
     def set_quality(self, quality) -> None:
-        """Take the measures of nodes on test rows."""
         self.quality = quality
         if quality is not None:
             self.nodes = nodes(self.key, self.t).merge(quality.nodes, on="node")
@@ -151,7 +150,6 @@ class LabelTreeView(one_tree.TreeView):
 
 
 def _draw(view, label: int, place) -> None:
-    """Draw the tree in a place above its settings."""
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
     path = view.path_to(int(view.tree.leaf_of_label[label]))
@@ -238,7 +236,6 @@ def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
 
 
 def _about(view, line) -> str:
-    """Return the text on a node that is pointed at."""
     text = f"node {line.node:,}, depth {line.depth}, {format.count(int(line.rows), 'training row')}"
     if line.label < 0:
         first, labels = figures.short(view.data.label_name(line.label_1), 40), format.count(int(line.n_labels), "label")

@@ -291,7 +291,6 @@ def reliability_curve(
 
 
 def _add_reliability(figure, rows, name, color, mark) -> None:
-    """Add a line of shares, with intervals if there are any, and bars of counts."""
     low, high, n = 100 * rows["low"], 100 * rows["high"], rows["n"]
     error = None
     if {"observed_low", "observed_high"} <= set(rows.columns):

@@ -227,7 +227,6 @@ def trials(frame: pd.DataFrame, chosen: int | None = None) -> Figure:
 
 
 def _named_trials(frame, of_trees) -> tuple[list[str], list[str]]:
-    """Return the names of trials, of the settings in which they differ, and what is said of each."""
     about = [f"C\u00a0=\u00a0{C:.3g}" for C in frame["C"]]
     parts = [about]
     if of_trees:

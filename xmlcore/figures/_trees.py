@@ -166,7 +166,6 @@ def _beside(frame) -> np.ndarray:
 
 
 def _end(row) -> str:
-    """Return what stands beside the end of a branch."""
     room, held, texts = NAME - (len(" nodes") if row["hidden"] else 0), row.get("held"), []
     if row.get("visited", True):
         name = row.get("companion", "") if held is not None else row.get("told_name") or row.get("name_1", "")
@@ -178,7 +177,6 @@ def _end(row) -> str:
 
 
 def _hover(frame) -> np.ndarray:
-    """Return what is said of each node, of what the frame has."""
     texts = []
     for row in frame.to_dict("records"):
         share, depth = row.get("share_of_parent"), f", depth {row['depth']}" if "depth" in row else ""

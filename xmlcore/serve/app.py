@@ -180,7 +180,6 @@ class _Service:
         return JSONResponse({"models": [model.about() for model in self.by_name.values()]})
 
     async def card(self, request):
-        """Return the description of a model."""
         served = self._model(request)
         return JSONResponse(served.about() | {"card": served.packed.card})
 

@@ -157,7 +157,6 @@ class Database:
             self._read("PRAGMA wal_checkpoint")
 
     def _changes(self):
-        """Return the connection of the transaction that this thread is in, or None."""
         return getattr(self._changing, "connection", None)
 
     def _select(self, table, where, *values) -> list[Row]:

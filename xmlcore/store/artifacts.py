@@ -334,7 +334,6 @@ def _json_scalar(value):
 
 
 def _check_names(meta):
-    """Raise ValueError if a fact has a name that the store itself writes."""
     for name in _OWN_META:
         if name in meta:
             raise ValueError(f"{name!r:.200} is written by the store itself; give this fact another name")

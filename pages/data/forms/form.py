@@ -92,7 +92,6 @@ class ChosenFiles:
         return is_read
 
     def empty(self) -> None:
-        """Make new, empty widgets."""
         ids = self.ids()
         st.session_state[self._before] = {}
         transfers.empty(self._round, ids)
@@ -137,11 +136,9 @@ class Form(NamedTuple):
         return f"{self.key}.error"
 
     def file_ids(self) -> list:
-        """Return the ids of the chosen files; None for a field without one."""
         return [] if self.chosen is None else self.chosen.ids()
 
     def busy(self) -> bool:
-        """Return whether a worker makes a data set of this form, or that has failed."""
         return bool(jobs.active(self.kind) or jobs.failed(self.kind))
 
     def is_open(self) -> bool:
@@ -151,7 +148,6 @@ class Form(NamedTuple):
 
 
 def show(form: Form, *about) -> None:
-    """Draw the fields of a form, the size of its data set and its button."""
     request = form.fields(*about)
     made = None if request is None or not isinstance(request.task, Task) else request.task
     waits = bool(made and jobs.active(key=made.key))
@@ -205,7 +201,6 @@ def explain(error: Exception, failure: str = "The files could not be read:") -> 
 
 
 def name_field(chosen: ChosenFiles, placeholder: str, how: str = "") -> str:
-    """Show the field for the name of a data set that is read from files, and return the name."""
     key = chosen.key("name")
     return st.text_input(
         "Name (optional)",
@@ -258,7 +253,6 @@ def _make(form, request):
 
 
 def _started(request):
-    """Give the files to the task, have a worker run it, and return it."""
     files, names = request.files, names_of(request.files)
     # The files from the browser are hashed and copied to the folder of the worker: seconds for hundreds of megabytes.
     sizes = sum(getattr(file, "size", 0) for file in files.values())

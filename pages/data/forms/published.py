@@ -20,12 +20,10 @@ OFFERS = {  # texts of the button that gets a data set, by how far it is
 
 
 def entries() -> dict:
-    """Return the published data sets of the catalog by name."""
     return {entry.name: entry for entry in datasets.catalog() if entry.published}
 
 
 def show() -> None:
-    """Show the catalog, and a button that gets the data set that is chosen."""
     offered = entries()
     rows = {name: f"{name} – {entry.row}, {format.count(entry.n_labels, 'label')}" for name, entry in offered.items()}
     name = fields.choice("Published data set", rows, "known.name", FIRST)
@@ -53,7 +51,6 @@ def _about(entry):
 
 
 def state_of(name) -> str:
-    """Return how far a published data set is: from "to download" to "in use"."""
     used = workspace.get("dataset")
     catalog = {fp: entry for fp, entry in workspace.get("known").items() if entry["source"] == "catalog"}
     mine = [fp for fp, entry in catalog.items() if dataset_list.catalog_name(entry) == name]
@@ -67,12 +64,10 @@ def state_of(name) -> str:
 
 
 def is_published(record) -> bool:
-    """Return whether the record of a job is about a published data set."""
     return record["params"].get("name") in entries()
 
 
 def busy() -> bool:
-    """Return whether a published data set is being made ready, or that has failed."""
     return bool(_running() or _failed())
 
 
@@ -93,7 +88,6 @@ def _failed() -> list:
 
 
 def _steps(entry) -> str:
-    """Return what a person does to get the file of a data set, as Markdown."""
     folder = str(downloaded.folder(entry)).replace("`", "")
     return (
         f"open [its web page]({entry.page}), save the file, and put it, packed or unpacked, into the folder `{folder}` "

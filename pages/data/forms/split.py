@@ -17,7 +17,6 @@ SPLIT = experiment.KINDS["split"]
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:
-    """Show the fields; ``known`` is the workspace's record of the data set in use."""
     st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
     way = fields.described(SPLIT.parameter("way"), "resplit.way", widget="radio")
     values = _fields_of(way, data)

@@ -33,7 +33,6 @@ MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole
 
 
 def _fields(fingerprint) -> form.Request | None:
-    """Show the fields; ``fingerprint``: of the data set in use."""
     st.caption(ABOUT)
     formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
@@ -125,7 +124,6 @@ def describe_file(beginning, file, has_label_file: bool) -> None:
 
 
 def _about(beginning, has_label_file) -> str:
-    """Return what a file is, and that it may need a file with its labels."""
     sizes, columns, declared = beginning.sizes or (), beginning.columns, beginning.n_declared
     noun = "attribute" if beginning.format == "arff" else "column"
     has = [format.count(number, noun) for number, noun in zip(sizes, ("row", "feature", "label"))]

@@ -92,7 +92,6 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:
-    """Show the fields; ``known`` is the workspace's record of the data set in use."""
     st.markdown(
         "Makes a second data set from the texts of this one, with the same rows and labels. This one stays as it is; "
         "choose between them above."

@@ -73,7 +73,6 @@ def _clicked(key, on_click) -> None:
 
 
 def csv_button(label: str, frame, name: str, help: str | None = None, place: str = "") -> None:
-    """Show a button that downloads a DataFrame, or that of a function."""
     make = frame if callable(frame) else lambda: frame
     file_button(label, lambda: csv_bytes(make()), f"{name}.csv", help, f"{label} {place or name}")
 

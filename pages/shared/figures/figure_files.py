@@ -92,7 +92,6 @@ def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, s
 
 
 def height_of(figure) -> int:
-    """Return the height of a figure in its HTML page, in pixels."""
     return max(HEIGHT, int(figure.layout.height or 0))
 
 

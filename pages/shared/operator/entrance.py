@@ -41,7 +41,6 @@ class Entrance:
 
 
 def _with_style(send):
-    """Return how a page is sent with its style."""
     held = []
 
     async def send_with_style(message):

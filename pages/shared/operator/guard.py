@@ -73,7 +73,6 @@ def _remembered(session) -> _Session:
 
 
 def note_given(address: str) -> None:
-    """Note that Streamlit has given a session an address for a file."""
     session, file = _UPLOAD.search(address).groups()
     _remembered(session).given.append(file)
 
@@ -107,7 +106,6 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
 
     async def _upload(self, scope, receive, send):
-        """Answer an upload, and log the outcome."""
         session, file = _UPLOAD.search(scope["path"]).groups()
         headers, known = Headers(scope=scope), _sessions.get(session) or _Session()
         length = headers.get("content-length", "")

@@ -74,5 +74,4 @@ def remember(user: str, token: str) -> None:
 
 
 def _read(user) -> dict:
-    """Return when each workspace of a user was opened."""
     return database().get(TABLE, user, {})

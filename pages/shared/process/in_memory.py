@@ -101,7 +101,6 @@ def bound() -> int:
 
 @functools.lru_cache(maxsize=8)
 def _bound(text):
-    """Return the most bytes for a text of the variable."""
     if text:
         return store.parse_size(text, VARIABLE)
     machine = memory.total()

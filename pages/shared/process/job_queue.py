@@ -28,7 +28,6 @@ def compiling():
 
 
 def drivers() -> dict:
-    """Return the threads that carry out sweeps, by the keys of the sweeps."""
     return _shared(str(cache_root()), "drivers")
 
 
@@ -43,7 +42,6 @@ def job_records() -> dict:
 
 
 def default_dataset() -> experiment.Task:
-    """Return the task that makes the data set of a new workspace."""
     return experiment.task("prepare", {}, {"name": DEFAULT_DATASET})
 
 

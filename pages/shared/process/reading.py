@@ -19,7 +19,6 @@ _one_reads = threading.Lock()  # held by the thread that reads in the background
 
 
 def read_ahead(key: str) -> None:
-    """Read a run in the background, once."""
     named = str(cache_root()), key
     if not turns.serving.is_set() or named in _ahead or job_queue.compiling() is not None:
         return

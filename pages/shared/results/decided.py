@@ -42,7 +42,6 @@ def outcome(run_key: str, name: str) -> pd.Series | None:
 
 
 def keep(run_key: str, name: str | None) -> None:
-    """Keep a decision with the model of a result; None: keep none."""
 
     def change(data):
         data["widgets"].pop(f"{DECISION}{run_key}", None)
@@ -53,7 +52,6 @@ def keep(run_key: str, name: str | None) -> None:
 
 
 def title(name: str) -> str:
-    """Return the name of a decision in a table."""
     if AMONG in name:
         ids = name.partition(AMONG)[2]
         return f"{title(without_labels(name))}, {'without' if ids[0] == '-' else 'among'} {ids.count(';') + 1:,} labels"

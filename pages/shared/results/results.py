@@ -16,7 +16,6 @@ K = 5  # labels predicted for a row, and measured up to, in trainings that pages
 
 
 def ks(n_labels: int) -> tuple[int, ...]:
-    """Return the k of measures on data with so many labels."""
     return tuple(k for k in KS if k <= n_labels)
 
 
@@ -32,7 +31,6 @@ def kept(kind: str, fingerprint: str) -> list:
 
 
 def say_warnings(run) -> None:
-    """Show the warnings of a training in one quiet line."""
     if sentences := [format.sentence(settings.in_form(run.model, text)) for text in dict.fromkeys(run.warnings)]:
         st.caption(f":material/warning: {format.plain(' '.join(sentences))}")
 
@@ -180,6 +178,5 @@ def choose(
 
 
 def take(fingerprint: str, key: str) -> None:
-    """Show a result that the user chose."""
     selectors.stay_at_row(fingerprint)
     workspace.update(lambda data: data["shown"].update({fingerprint: key}))

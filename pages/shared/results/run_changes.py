@@ -54,7 +54,6 @@ def tags_button(records: list, page: str) -> None:
 
 
 def archive_button(records: list, page: str) -> None:
-    """Show a button that archives results, or brings them back if all of them are archived."""
     back = all(record.get("archived") for record in records)
     actions.button(
         "Bring back from the archive" if back else "Archive",
@@ -69,7 +68,6 @@ def archive_button(records: list, page: str) -> None:
 
 
 def delete_button(records: list, page: str) -> None:
-    """Show a button that removes results from the workspace."""
     noun = "this result" if len(records) == 1 else f"{len(records)} results"
     again = " or uploading the file again" if any(map(results.is_given, records)) else ""
     actions.button(

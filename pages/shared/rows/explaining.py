@@ -39,7 +39,6 @@ class Scale(NamedTuple):
 
     @property
     def column(self) -> str:
-        """Title of a column of such scores."""
         return (self.name if self.name == "f" else self.name[0].upper() + self.name[1:]) + ", %" * self.percent
 
 
@@ -80,7 +79,6 @@ class Scored:
 
     @functools.cached_property
     def scale(self) -> str:
-        """The kind of the scores."""
         kind = explain.kind_of(self.model)
         decides = rule_of(self.model) is not None or kind == "score" and cuts_another_number(self.model)
         return DECIDES if decides else kind
@@ -148,7 +146,6 @@ def total(kind: str, value: float) -> str:
 
 
 def column(kind: str, values) -> np.ndarray:
-    """Return scores as a column of a :class:`Scale` shows them."""
     return np.asarray(values, np.float64) * (100.0 if SCALES[kind].percent else 1.0)
 
 
@@ -237,7 +234,6 @@ def label_options(names, ranked, true) -> dict[int, str]:
 
 
 def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
-    """Return cards on the agreement of two explanations; ``of`` says which are compared."""
     order = f"Spearman’s rank correlation of contributions {of}; 1 is the same order, 0 is no relation."
     same = f"The {top} features that contribute most {of}: the number of those in both, divided by those in either."
     correlation = ("Rank correlation of features", format.number(spearman), order)
@@ -246,7 +242,6 @@ def agreement_cards(spearman: float, overlap: float, top: int, of: str) -> list:
 
 
 def show_contributions(frame, attrs: dict, name: str, file: str) -> None:
-    """Draw what each feature contributes to the score of a label."""
     title = f"Contributions to {in_title(name)}"
     figure = figures.contribution_bars(frame, BARS, unit=SCALES[attrs["kind"]].unit, title=title, start=start(attrs))
     part = SCALES[attrs["kind"]].part
@@ -270,7 +265,6 @@ def in_title(name: str) -> str:
 
 
 def share(value: float) -> str:
-    """Return a share in whole percent; ``–`` when it is not known."""
     return f"{100 * value:.0f}\u00a0%" if math.isfinite(value) else "–"
 
 
@@ -305,7 +299,6 @@ def divided(kind: str) -> str:
 
 
 def totals(before: dict, after: dict) -> str:
-    """Return a sentence on what noise does to the score as a whole."""
     kind = before["kind"]
     before_text, other = (_of_sum(kind, attrs["total"]) for attrs in (before, after))
     return f"{'f' if kind == 'score' else f'The label’s {SCALES[kind].name}'} goes from {before_text} to {other}."

@@ -43,7 +43,6 @@ class Editor:
         return state
 
     def remembered(self, edits: list) -> None:
-        """Note that these changes of the row are remembered now."""
         st.session_state[self.key]["said"] = edits
 
     def show(self):
@@ -77,7 +76,6 @@ class Editor:
         return bool(typed) or len(frame) != self.x.nnz or bool((began != self.x).nnz)
 
     def add(self, forget=None) -> None:
-        """Show a search for features, and a button that undoes all changes."""
         query = st.text_input(
             "Add a feature by its name",
             key=f"{self.key}.query",
@@ -206,7 +204,6 @@ def _number(text) -> float:
 
 
 def show_moved(names, model, before, after, k: int, key: str) -> str | None:
-    """Say what has moved, and show a table of the labels with ranks and scores before and after."""
     try:
         labels = explain.what_if(model, before, after, k)
     except ValueError as error:  # such as a negative value, which not every model takes

@@ -67,7 +67,6 @@ def pieces(text: str, spans, contributions: dict) -> list[tuple[str, float]]:
 
 
 def words(text: str, spans, contributions: dict) -> pd.DataFrame:
-    """Return the known words of a text, those that contribute most first."""
     found = {}
     for start, end, feature in zip(*(np.asarray(part).tolist() for part in spans)):
         spellings, times = found.get(feature, ({}, 0))

@@ -72,7 +72,6 @@ def address() -> str:
 
 
 def read_only() -> bool:
-    """Return whether this session was opened with a read-only address."""
     return st.session_state[ADDRESS] != st.session_state[WORKSPACE]
 
 
@@ -111,7 +110,6 @@ def get(name):
 
 
 def update(change=None, /, **fields) -> None:
-    """Change the workspace, in memory and in the database."""
     # ``change`` is called with the workspace's dictionary and changes it in place. The row is read again before, so
     # that two tabs on one workspace do not undo each other's changes.
     with stored.changing():
@@ -169,7 +167,6 @@ def notify(message: str) -> None:
 
 
 def take_notices() -> list[str]:
-    """Return the messages to show, each once, and forget them."""
     return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))
 
 

@@ -62,7 +62,6 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
 
 
 def _cells(frame, runs, columns, digits) -> dict:
-    """Return the value and the interval of each run and measure, as they are written."""
     found = {(line.run, (line.measure, line.k)): line for line in frame.itertuples()}
     cells = {}
     for column in columns:
