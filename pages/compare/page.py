@@ -1,10 +1,4 @@
-"""The Compare page: which model is best, on what, by how much, and is that significant?
-
-answer.py writes the first sentence and draws the first figures; listed.py makes the lines of the table, table.py shows
-it, and what papers print for the same rows; mixing.py makes one model of several; side.py puts several results side by
-side, pairs.py compares two of them, settings.py says which settings matter; external.py takes predictions of another
-program; of_runs.py computes.
-"""
+"""The Compare page: which model is best, on what, by how much, and is that significant?"""
 
 import streamlit as st
 

@@ -73,10 +73,7 @@ def preparing() -> None:
 
 
 def _box(name: str, title: str, forms: dict, opened: bool = False, key: str | None = None) -> None:
-    """Show a box of forms in tabs, which opens by itself on the form that is in use, and is drawn once it is opened.
-
-    It is scrolled to if a button has ``opened`` it; under another ``key`` the tabs are new.
-    """
+    """Show forms in tabs, in a box that opens on the form in use; it is scrolled to if a button has ``opened`` it."""
     used = [form for form, (in_use, _) in forms.items() if in_use]
     box, opens, seen = f"data.box.{name}", bool(used), st.session_state.setdefault(_SEEN, {})
     if box not in st.session_state:  # Streamlit forgets it, and what is filled in there, with the page

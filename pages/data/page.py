@@ -1,9 +1,4 @@
-"""The Data page: what is in the data set, and which one is in use.
-
-answer.py has the panel of a first visit, the first sentence and the cards, sizes.py the curve. choose.py has the
-ways to get more data sets, and the forms that change one; manage.py compares, renames, converts and
-removes them, forms/ makes them. Each section is a file, and statistics.py computes what they need.
-"""
+"""The Data page: what is in the data set, and which one is in use."""
 
 import streamlit as st
 

@@ -1,9 +1,4 @@
-"""Explain: why does a model predict this label for this row?
-
-Files beside this one: ``view`` (the choice of row and label), ``answer`` (sentence, marked text, labels, bars,
-and the nodes on the way to the label), ``compared`` (with another label or result), ``changed`` (the row, by hand or by
-noise), ``whole_model`` (features of a label, and of all labels).
-"""
+"""Explain: why does a model predict this label for this row?"""
 
 import streamlit as st
 

@@ -1,9 +1,4 @@
-"""Features: which features matter for which label, and is it worth selecting them?
-
-Files beside this one: ``view`` (the selection shown, with its figures and tables), ``select`` (which selection, and
-the form that makes one), ``answer`` (sentence, cards, features of a label), ``labels`` (labels beside each other, and
-all that is kept), ``compare`` (other methods, other seeds), ``reduced`` (a model on the selected features).
-"""
+"""Features: which features matter for which label, and is it worth selecting them?"""
 
 import streamlit as st
 

@@ -95,10 +95,7 @@ def _of_all(sweep) -> str:
 
 
 def listed() -> list:
-    """Return pairs of title and job: ended jobs of this server process and of earlier ones, the newest first.
-
-    Trainings of sweeps that go on are no part of it, nor what gave way and was tried again.
-    """
+    """Return pairs of title and ended job, the newest first, without trainings of sweeps and jobs that go on."""
     every, go_on = job_queue.queue().jobs(workspace.token()), {record["key"] for record in sweeping.running()}
     pairs = [(title, job) for title, job in _ended(every) if job.group not in go_on]
     later, shown = {job.key for job in every if job.active}, []

@@ -46,10 +46,7 @@ FOR_PEOPLE = (
 
 
 def decide(chosen, prediction, allowed: np.ndarray | None = None) -> None:
-    """Show what decisions give on the test rows and for the row in view, and let one be kept with the model.
-
-    ``allowed`` is which labels may be predicted: the decision that is kept has them.
-    """
+    """Show what decisions give on test rows and the row in view, and let one, with labels allowed, be kept."""
     if st.session_state.pop(TAKEN, False):
         st.rerun()  # the whole page, whose answer is by the decision in force
     st.header("Which labels are predicted?")

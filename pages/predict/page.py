@@ -1,9 +1,4 @@
-"""Predict: which labels does a model give a row or a text, and why?
-
-Files beside this one: ``predictor`` (the model that predicts, also as a file), ``asked`` (the row or text that is
-predicted), ``answer`` (sentence, table of labels, and why), ``decide`` (which labels are predicted),
-``many`` (the rows of a file) with ``listed`` (their table, and how they are unlike).
-"""
+"""Predict: which labels does a model give a row or a text, and why?"""
 
 import streamlit as st
 

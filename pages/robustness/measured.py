@@ -105,10 +105,7 @@ class MeasuredRuns(NamedTuple):
 
 
 def measure(ready, runs, settings) -> MeasuredRuns:
-    """Return the kept measurements of the results chosen: if need be, with levels that were measured before.
-
-    Missing ones are started, or a button shown that starts them.
-    """
+    """Return kept measurements of the results, if need be at levels measured before; missing ones are offered."""
     compared, names = settings.alike(runs), ready.titles
     wanted = {names[r["key"]]: settings.task(r) for r in compared}
     found = tasks.ready_all(wanted, button="Measure", key="robustness.start") if compared else {}

@@ -1,9 +1,4 @@
-"""Robustness: how much worse does a model predict when its inputs are noisy or attacked?
-
-Files beside it: ``choices`` (which runs, which noise), ``measured`` (tasks and their results), ``answer`` (facts,
-sentence, curves, losses), ``details`` (measures at one level, head to tail, prediction time, single rows, models that
-are trained with noise).
-"""
+"""Robustness: how much worse does a model predict when its inputs are noisy or attacked?"""
 
 import streamlit as st
 

@@ -1,9 +1,4 @@
-"""Sampling: what does double sampling learn from so few examples, and how does it pick a class?
-
-Files beside this one: ``answer`` (the result shown, sentence, cards, head, torso and tail labels, what was drawn, and
-the weights of f), ``studies`` (other numbers of adversaries, examples and candidates), ``row`` (why a row gets its
-label).
-"""
+"""Sampling: what does double sampling learn from so few examples, and how does it pick a class?"""
 
 import streamlit as st
 

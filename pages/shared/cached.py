@@ -17,10 +17,7 @@ from xmlcore.store import cache_root
 
 
 def shared(show_spinner: str = "", most: int = in_memory.MOST):
-    """Decorate a function whose arguments are texts, numbers and lists of them: its values are kept for all sessions.
-
-    ``most`` values are kept: few where the arguments are other ones all the time, such as times and lists of results.
-    """
+    """Decorate a function of texts, numbers and lists of them: its last ``most`` values are kept for all sessions."""
 
     def decorate(function):
         @functools.wraps(function)

@@ -91,10 +91,7 @@ def go_on() -> None:
 
 
 def comes(fingerprint: str, kind: str, **about) -> bool:
-    """Show how far a first result is, or what it waits for; return whether there is one of a kind that is to come.
-
-    ``about`` are parameters and inputs of its task, such as ``model="PLT"``.
-    """
+    """Show how far a first result is; return whether one of a kind, with these parameters, is to come."""
     begun, listed = workspace.get("unasked"), _listed()
     records = _records()
     in_line = listed | {record["key"] for record in records}

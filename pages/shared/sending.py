@@ -45,10 +45,7 @@ def button(label: str, key: str, file) -> bool:
 
 
 def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=lambda key: None) -> None:
-    """Start a task with files in place of failed ones of these inputs, and draw the page anew with an empty field.
-
-    ``then`` is called with the key of the task.
-    """
+    """Start a task with files in place of failed ones, call ``then(key)``, and draw the page with an empty field."""
     task = experiment.task(kind, inputs, {"files": task_files.described(files), **params})
     if not task.exists() and not jobs.active(key=task.key):
         task_files.put(task.key, files)

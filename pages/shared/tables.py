@@ -267,10 +267,7 @@ def show_features(frame, key: str, most: int | None = None) -> None:
 
 
 def cards(values: list) -> None:
-    """Show metric cards side by side; each is ``(label, value, help)``, and perhaps a small text below.
-
-    No name in a label is read as Markdown.
-    """
+    """Show metric cards side by side: label (no Markdown), value, help and perhaps a small text below."""
     with st.container(horizontal=True, gap="small"):
         for label, value, help, *below in values:
             small = {"delta": below[0], "delta_color": "off", "delta_arrow": "off"} if any(below) else {}

@@ -1,8 +1,4 @@
-"""The Train page: how well does a model predict this data set's labels?
-
-``answer`` says how well a run (one model, trained and measured) predicts, ``controls`` is the form that trains one. In
-sections stand ``labels``, ``measures`` (calibration and more data, too), ``trying`` (several settings) and ``tried``.
-"""
+"""The Train page: how well does a model predict this data set's labels?"""
 
 import functools
 

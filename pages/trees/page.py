@@ -1,9 +1,4 @@
-"""The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?
-
-The model of the result decides which trees are shown. answer.py has the first sentence and the cards; one_tree.py one
-tree and the selected node, whose drawing, texts and tables of nodes are in decision_tree.py (LdSM) and label_tree.py
-(PLT); growth.py depth, the objective J, and fewer or smaller trees. The page Explain has the paths of a test row.
-"""
+"""The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?"""
 
 from pages.shared import door, sections
 from pages.trees import answer, growth, one_tree

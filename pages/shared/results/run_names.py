@@ -37,10 +37,7 @@ def styles(records: list[dict], names: dict[str, str]) -> pd.DataFrame:
 
 
 def names(records: list[dict]) -> dict[str, str]:
-    """Return a name for each run, by key: the user's, or the model and, where several are of it, how they differ.
-
-    Of several settings in which they differ, a name has those that are not the default.
-    """
+    """Return a name for each run, by key: the user's, or the model and settings that are not the default and differ."""
     short = [r.get("name") or experiment.model_title(r["model"], r["params"]) for r in records]
     often, varied, by_key = Counter(short), _varied(records), {}
     for r, name in zip(records, short):

@@ -22,10 +22,7 @@ def add_made(kind: str, key: str) -> None:
 
 
 def add_result(kind: str, record: dict) -> None:
-    """List a result and let its page show it; it replaces a listed result with the same settings.
-
-    A parameter that an earlier version did not have is the same as its default.
-    """
+    """List a result in place of one with equal settings, where a missing one is its default, and have it shown."""
     info = (experiment.MODELS | experiment.SELECTORS).get(record.get("model", record.get("method")))
 
     def settings(of):

@@ -17,10 +17,7 @@ def of(data: dict) -> dict:
 
 
 def merged(data: dict, view: dict, since: dict, selection_prefix: str) -> dict:
-    """Return a workspace's fields with the view of a tab, and add news of the workspace to the view.
-
-    ``since`` has the time when this tab last chose each field, ``selection_prefix`` begins the keys of its selections.
-    """
+    """Return a workspace's fields with the view of a tab, and add what is newer than its choices, ``since``."""
     drop_removed(data, view)
     if data["used"] > since.get("dataset", since[""]) or view["dataset"] is None:
         view["dataset"] = data["dataset"]
