@@ -31,8 +31,8 @@ class ChosenFiles:
     read or cleared, or the session ends.
     """
 
-    def __init__(self, form: str, fields, kind: str):
-        self.form, self.fields, self.kind = form, tuple(fields), kind
+    def __init__(self, form: str, fields: dict[str, tuple[str, str]], kind: str):
+        self.form, self.fields, self.kind = form, fields, kind  # the label and the help of each field
         self._before, self._reading, self._round = f"{form}.chosen", f"{form}.reading", f"{form}.round"
 
     def key(self, field: str) -> str:
@@ -57,16 +57,16 @@ class ChosenFiles:
             for record, _ in jobs.failed(self.kind):
                 jobs.dismiss(record["id"])
 
-    def uploader(self, field: str, label: str, help: str):
+    def uploader(self, field: str, place=st):
         """Draw the field for one file, and return the file chosen now or before a page switch; None without one."""
-        key = self.key(field)
-        file = st.file_uploader(label, key=key, on_change=self.note, args=(field,), help=help)
+        key, (label, help) = self.key(field), self.fields[field]
+        file = place.file_uploader(label, key=key, on_change=self.note, args=(field,), help=help)
         if file is not None:
             self.chosen()[field] = file
             return file
         file = self.chosen().get(field)
         if file is not None:
-            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            with place.container(horizontal=True, gap="small", vertical_alignment="center"):
                 st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
                 about = f"{label}: do not use {format.plain(file.name)} any more"
                 take = {"on_click": self.note, "args": (field,), "help": about}
@@ -97,13 +97,13 @@ class ChosenFiles:
         transfers.empty(self._round, ids)
 
 
-def label_table(files: ChosenFiles):
-    """Draw the field for what is above labels, and their further names."""
-    help = (
+OF_LABELS = {  # the field for what is above labels, and their further names
+    LABEL_TABLE: (
+        "Parents and aliases of labels (optional)",
         "CSV with the columns `label`, `parent` and `aliases`, one of the last two at least; several names in a cell "
-        "have ; between. Measures then also count near labels, and an alias counts as its label."
+        "have ; between. Measures then also count near labels, and an alias counts as its label.",
     )
-    return files.uploader(LABEL_TABLE, "Parents and aliases of labels (optional)", help)
+}
 
 
 class Request(NamedTuple):

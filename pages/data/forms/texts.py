@@ -16,7 +16,30 @@ from xmlcore.datasets.texts.guess import FORMATS, WITHOUT_COLUMNS
 from xmlcore.experiment.engine import task_files
 from xmlcore.experiment.kinds.read import LABEL_TABLE
 
-FILES = ChosenFiles("texts", ("train", "test", "names", "vectors", "test_vectors", LABEL_TABLE), "read_texts")
+FIELDS = {
+    "train": (
+        "File of documents",
+        "CSV or TSV with a column of texts and a column of labels, JSON lines, Parquet, fastText, Annif’s short texts "
+        "(TSV with URIs), or a zip archive of .txt files, each with a .tsv or .key file of its subjects. Packed with "
+        "gzip, bzip2, xz or zip is fine.",
+    ),
+    "test": (
+        "Test file (optional)",
+        "The same format and columns. Without it, a random part of the documents is held out.",
+    ),
+    "names": (
+        "Vocabulary (optional)",
+        "Names of labels that are URIs, as Annif has them: TSV with `<uri>`, a tab and a name in each line, or CSV "
+        "with the columns `uri` and `label_en`.",
+    ),
+    "vectors": (
+        "Vectors (optional)",
+        "A matrix with a row for each document, in their order, such as embeddings: .npy, or .npz of scipy. Its "
+        "columns are features beside the words, and count as much as these together.",
+    ),
+    "test_vectors": ("Vectors of the test file", "The same for the documents of the test file."),
+}
+FILES = ChosenFiles("texts", FIELDS | form.OF_LABELS, "read_texts")
 ENCODINGS = {
     "utf-8": "UTF-8",
     "cp1252": "Windows-1252 (Western Europe)",
@@ -183,13 +206,7 @@ def _first_documents(texts, label_lists, notes, key):
 
 def _fields() -> form.Request | None:
     st.caption(ABOUT)
-    train = FILES.uploader(
-        "train",
-        "File of documents",
-        "CSV or TSV with a column of texts and a column of labels, JSON lines, Parquet, fastText, Annif’s short texts "
-        "(TSV with URIs), or a zip archive of .txt files, each with a .tsv or .key file of its subjects. Packed with "
-        "gzip, bzip2, xz or zip is fine.",
-    )
+    train = FILES.uploader("train")
     columns = None
     with st.container():  # even if empty: the fields below keep their places
         if train is not None:
@@ -201,32 +218,10 @@ def _fields() -> form.Request | None:
             whole = len(columns.texts) < FIRST
             vectorizer.effect(settings, columns.texts, train.file_id, whole=whole)
     left, right = st.columns(2)
-    with left:
-        test = FILES.uploader(
-            "test",
-            "Test file (optional)",
-            "The same format and columns. Without it, a random part of the documents is held out.",
-        )
-    with right:
-        names = FILES.uploader(
-            "names",
-            "Vocabulary (optional)",
-            "Names of labels that are URIs, as Annif has them: TSV with `<uri>`, a tab and a name in each line, or CSV "
-            "with the columns `uri` and `label_en`.",
-        )
-    others = {LABEL_TABLE: form.label_table(FILES)}
-    with left:
-        others["vectors"] = FILES.uploader(
-            "vectors",
-            "Vectors (optional)",
-            "A matrix with a row for each document, in their order, such as embeddings: .npy, or .npz of scipy. Its "
-            "columns are features beside the words, and count as much as these together.",
-        )
-    with right:
-        if test is not None and others["vectors"] is not None:
-            others["test_vectors"] = FILES.uploader(
-                "test_vectors", "Vectors of the test file", "The same for the documents of the test file."
-            )
+    test, names = FILES.uploader("test", left), FILES.uploader("names", right)
+    others = {LABEL_TABLE: FILES.uploader(LABEL_TABLE), "vectors": FILES.uploader("vectors", left)}
+    if test is not None and others["vectors"] is not None:
+        others["test_vectors"] = FILES.uploader("test_vectors", right)
     first, second, third = st.columns([2, 1, 1])
     with first:
         name = form.name_field(FILES, "like the file")

@@ -13,9 +13,28 @@ from xmlcore.experiment.kinds.read import LABEL_TABLE
 
 ABOUT = """Rows of numbers with their labels. One training file is enough: a part of its rows is held out for testing.
 Documents, whose words become the numbers, are read at *Upload texts*."""
-FILES = ChosenFiles(
-    "upload", ("train", "test", "label_file", "test_label_file", "labels", "features", LABEL_TABLE), "read"
-)
+OF_NAMES = "Text, one name per line, in the order of the ids."
+FIELDS = {
+    "train": (
+        "Training file",
+        "In one of the formats above. Packed with gzip, bzip2, xz or zip is fine. A zip may also hold training rows, "
+        "test rows and Mulan's XML, or the files of the Extreme Classification Repository with the row numbers of a "
+        "split.",
+    ),
+    "test": (
+        "Test file (optional)",
+        "The same format, features and labels. Without it, a random part of the training file is held out.",
+    ),
+    "label_file": (
+        "Label file (optional)",
+        "If the features and the labels are in two files: the labels as npz or npy, CSV with columns of 0 and 1, or "
+        "text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
+    ),
+    "test_label_file": ("Label file of the test rows", "The labels of the rows of the test file."),
+    "labels": ("Label names (optional)", OF_NAMES),
+    "features": ("Feature names (optional)", OF_NAMES),
+}
+FILES = ChosenFiles("upload", FIELDS | form.OF_LABELS, "read")
 LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
 TITLES = {
     SAID: "as the file says",
@@ -36,13 +55,7 @@ def _fields(fingerprint) -> form.Request | None:
     st.caption(ABOUT)
     formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
-    train = FILES.uploader(
-        "train",
-        "Training file",
-        "In one of the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
-        "zip may also hold training rows, test rows and Mulan's XML, or the files of the Extreme Classification "
-        "Repository with the row numbers of a split.",
-    )
+    train = FILES.uploader("train")
     head = head_of(train)
     if train is not None and texts.holds_texts(train, head):
         st.info(f"{format.plain(train.name)} seems to hold texts. *Upload texts* makes features of their words.")
@@ -55,40 +68,18 @@ def _fields(fingerprint) -> form.Request | None:
             describe_file(head, train, FILES.file("label_file") is not None)
         if kind in ("csv", "arff") and FILES.file("label_file") is None and "labels" not in inside:
             labels = choose(head, f"{FILES.key('columns')}.{train.file_id}")
-    test = FILES.uploader(
-        "test",
-        "Test file (optional)",
-        "The same format, features and labels. Without it, a random part of the training file is held out.",
-    )
+    test = FILES.uploader("test")
     left, right = st.columns(2)
-    with left:
-        label_file = FILES.uploader(
-            "label_file",
-            "Label file (optional)",
-            "If the features and the labels are in two files: the labels as npz or npy, CSV with columns of 0 and 1, "
-            "or text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
-        )
-    test_label_file, about = None, "Text, one name per line, in the order of the ids."
-    with right:
-        if test is not None and label_file is not None and kind != "arff":
-            of_rows = "The labels of the rows of the test file."
-            test_label_file = FILES.uploader("test_label_file", "Label file of the test rows", of_rows)
+    label_file, test_label_file = FILES.uploader("label_file", left), None
+    if test is not None and label_file is not None and kind != "arff":
+        test_label_file = FILES.uploader("test_label_file", right)
+    others = {"labels": labels if label_file is None else label_file, "test_labels": test_label_file}
     left, right = st.columns(2)
-    with left:
-        label_names = FILES.uploader("labels", "Label names (optional)", about)
-    with right:
-        feature_names = FILES.uploader("features", "Feature names (optional)", about)
-    table = form.label_table(FILES)
+    others["label_names"], others["feature_names"] = FILES.uploader("labels", left), FILES.uploader("features", right)
+    others[LABEL_TABLE] = FILES.uploader(LABEL_TABLE)
     name, options = _options(kind, test is not None or bool({"test", "test_rows"} & set(inside)))
     if train is None:
         return None
-    others = {
-        "labels": labels if label_file is None else label_file,
-        "test_labels": test_label_file,
-        "label_names": label_names,
-        "feature_names": feature_names,
-        LABEL_TABLE: table,
-    }
     task, files = reading(train, test, **others, **options)
     name = name or dataset_list.file_name(form.names_of(files)) or getattr(head, "relation", "")  # of an ARFF file
     return form.Request(task, files, name)
