@@ -174,9 +174,7 @@ def _one_row(data, runs, row, k) -> None:
         with column:
             st.markdown(format.bold(title))
             predictions.show(data, run, row, k, key=f"compare.row.{number}")
-    features = tables.features(data, data.X_test, row)
-    if not features.empty:
-        tables.show_features(features, key="compare.row.features")
+    tables.show_features(tables.features(data, data.X_test, row), "compare.row.features")
 
 
 def _predicted(data, ranking, row, k) -> tuple[str, ...]:

@@ -66,8 +66,4 @@ def _one_row(data, X, Y, names, part, row):
     labels = tables.label_names(data, tables.ids(Y, row))
     st.markdown(f"Labels: {', '.join(map(format.plain, labels)) or 'none'}")
     row_text.show(data, part, row)
-    frame = tables.features(data, X, row)
-    if frame.empty:
-        st.caption("This row has no features.")
-        return
-    tables.show_features(frame, key="rows.features")
+    tables.show_features(tables.features(data, X, row), "rows.features")

@@ -27,8 +27,7 @@ def examination(fingerprint):
     """Return the examination of a data set, or None; then a button that starts it, or its progress, is shown."""
     if _values(fingerprint) < EXAMINED_AT_ONCE:
         return _examination(fingerprint)
-    result = tasks.ready(_task(fingerprint), button="Examine the data")
-    return result
+    return tasks.ready(_task(fingerprint), button="Examine the data")
 
 
 def known(fingerprint):

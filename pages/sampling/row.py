@@ -50,11 +50,8 @@ def _features(data, ranking, i):
             for j in ranking.true
         ]
         st.markdown(f"**True {'label' if len(names) == 1 else 'labels'}:** " + ", ".join(names))
-    features = tables.features(data, data.X_test, i)
-    if features.empty:
-        st.caption("This row has no features, so nothing in it tells labels apart.")
-    else:
-        tables.show_features(features, "sampling.row.features", 360)
+    none = ", so nothing in it tells labels apart"
+    tables.show_features(tables.features(data, data.X_test, i), "sampling.row.features", 360, none)
 
 
 def _contributions(view, ranking, i):

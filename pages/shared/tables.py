@@ -248,7 +248,11 @@ def without_repeated(frame: pd.DataFrame, noun: str, names: str, ids: str) -> pd
     return frame.drop(columns=ids) if (frame[names] == f"{noun} " + frame[ids].astype(str)).all() else frame
 
 
-def show_features(frame, key: str, most: int | None = None) -> None:
+def show_features(frame, key: str, most: int | None = None, none: str = "") -> None:
+    """Show the features of a row, or say that it has none, and what follows from that."""
+    if frame.empty:
+        st.caption(f"This row has no features{none}.")
+        return
     form = value_format(frame["value"])
     # Streamlit refuses to style more cells; a table that is not styled has hyphens for minus signs.
     negative = bool((frame["value"] < 0).any()) and frame.size <= pd.get_option("styler.render.max_elements")

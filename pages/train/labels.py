@@ -255,10 +255,7 @@ def row(ready) -> None:
         if run.has_model:
             addresses.link("Explain", "Explain this row")
     with right:
-        frame = tables.features(data, data.X_test, chosen)
-        if frame.empty:
-            st.caption("This row has no features: every such row gets the same prediction.")
-        else:
-            tables.show_features(frame, key="train.features", most=260)
+        none = ": every such row gets the same prediction"
+        tables.show_features(tables.features(data, data.X_test, chosen), "train.features", 260, none)
     every = lambda: predictions.all_rows(data, run.ranking, results.K)  # noqa: E731
     charts.csv_button("All predictions, CSV", every, f"{ready.files}-predictions", "With true labels that are missed")
