@@ -1,4 +1,4 @@
-"""``xmlcore convert``."""
+"""``xmlcore convert`` and ``xmlcore compact``: data and models in other files."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", "
 @click.option("--json", "to_json", is_flag=True, help="Write JSON.")
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
-def command(ctx, source, target, source_format, target_format, labels, first_index, blanks, force, to_json, quiet,
+def convert(ctx, source, target, source_format, target_format, labels, first_index, blanks, force, to_json, quiet,
             **others):  # fmt: skip
     """Write the rows of SOURCE to TARGET in another format; documents become rows of the vectoriser's features.
 
@@ -83,3 +83,35 @@ def command(ctx, source, target, source_format, target_format, labels, first_ind
 def _say(about, to_json):
     counts = ", ".join(f"{about[noun]:,} {noun}" for noun in ("rows", "features", "labels") if noun in about)
     as_json(about) if to_json else click.echo(f"{counts}: {', '.join(about['files'])}")
+
+
+@click.command("compact")
+@click.argument("model", type=click.Path())
+@click.argument("out", type=click.Path())
+@click.option("--bits", type=click.IntRange(4, 8), default=8, show_default=True, help="Bits of each weight.")
+@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
+def compact(model, out, bits, force, to_json):
+    """Write a packed or saved MODEL with small weights to OUT: a zip file if its name ends with .zip, else a folder.
+
+    Servers share the memory of a folder; a zip file is smaller still. For example:
+
+    python -m xmlcore compact model.zip small
+    """
+    from xmlcore.models import PackedModel, read_packed
+
+    must_exist(model)
+    if Path(out).exists() and not force:
+        raise FileExistsError(f"{out} exists: give --force to replace it")
+    packed = read_packed(model)
+    small = packed.estimator.compact(bits)
+    if Path(out).suffix == ".zip":
+        others = packed.label_names, packed.feature_names, packed.vectorizer, packed.card, packed.aliases
+        PackedModel(getattr(small, "model_", small) if packed.is_text else small, *others).save(out)
+    else:
+        small.save(out)
+    report = {"file": out, **small.compact_}
+    if to_json:
+        as_json(report)
+    else:
+        click.echo("{file}: {bits} bits a weight, {bytes_after:,} bytes of {bytes_before:,}".format(**report))

@@ -17,8 +17,8 @@ COMMANDS = {
     "evaluate": ("Measure a model on labelled rows.", "evaluate.evaluate"),
     "decide": ("Learn from labelled rows which labels a model predicts.", "evaluate.decide"),
     "serve": ("Put models behind a URL.", "serve.command"),
-    "compact": ("Make the file of a model small.", "compact.command"),
-    "convert": ("Write a data file in another format.", "convert.command"),
+    "compact": ("Make the file of a model small.", "convert.compact"),
+    "convert": ("Write a data file in another format.", "convert.convert"),
     "warm-up": ("Compile all kernels in advance.", "dashboard.warm_up"),
 }
 # Options by the arguments of the library that they stand for: errors name those.
