@@ -65,31 +65,9 @@ def statistics(described, examination) -> pd.DataFrame:
 
 def show_frequency(data, described, fingerprint, name) -> None:
     st.header("How often does a label occur?")
-    if data.Y_train.nnz:
-        _balance_cards(described.summary)
-
-
-def curve(data, described, fingerprint, name) -> None:
-    """Draw how many training rows each label has, from the most frequent one to the rarest."""
     if not data.Y_train.nnz:
-        st.caption("No training row has a label, so there is nothing to draw.")
         return
-    figure = of_labels(fingerprint, "label_frequency")
-    meta = figure.layout.meta
-    text = f"Each point is a label, most frequent first. {MEANING}"
-    if meta["without_rows"]:
-        text += f" {format.count(meta['without_rows'], 'label')} without a training row cannot be drawn."
-    if meta["shown"] < meta["total"]:
-        text += f" Showing {meta['shown']:,} of {meta['total']:,} labels as points; the curve passes through all."
-    charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
-
-
-@cached.shared()
-def of_labels(fingerprint, function):
-    return getattr(figures, function)(cached.description(fingerprint).labels)
-
-
-def _balance_cards(summary):
+    summary = described.summary
     numbers = {bucket: summary[f"n_labels_{bucket}"] for bucket in ("head", "tail")}
     rarer = "How many times rarer a label is than the most frequent one, mean over labels. Charte et al. 2015."
     beside = "Whether rare labels occur on the rows of frequent ones, from 0 (never) to 1. Charte et al. 2019."
@@ -105,3 +83,23 @@ def _balance_cards(summary):
             ("Missing labels (a guess)", f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%", missing),
         ]
     )
+
+
+def curve(data, described, fingerprint, name) -> None:
+    """Draw how many training rows each label has, from the most frequent one to the rarest."""
+    if not data.Y_train.nnz:
+        st.caption("No training row has a label, so there is nothing to draw.")
+        return
+    figure = label_frequency(fingerprint)
+    meta = figure.layout.meta
+    text = f"Each point is a label, most frequent first. {MEANING}"
+    if meta["without_rows"]:
+        text += f" {format.count(meta['without_rows'], 'label')} without a training row cannot be drawn."
+    if meta["shown"] < meta["total"]:
+        text += f" Showing {meta['shown']:,} of {meta['total']:,} labels as points; the curve passes through all."
+    charts.show_figure(figure, described.labels, f"{name}-label-frequency", text)
+
+
+@cached.shared()
+def label_frequency(fingerprint):
+    return figures.label_frequency(cached.description(fingerprint).labels)
