@@ -61,7 +61,7 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
     """Draw what the lines of a data set cost beside the differences of those compared; of one, show its measures."""
     if len(lines) < 2:
         if keys:
-            tables.cards(measured.cards(keys[0]))
+            tables.cards(*measured.cards(keys[0]))
         return
     lines = lines.assign(total_s=lines["fit_s"] + lines["predict_s"])
     known = [column for column in COSTS if (lines[column] > 0).sum() > 1]

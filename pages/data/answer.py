@@ -83,18 +83,16 @@ def _cards(data) -> None:
     rare = [f"{np.count_nonzero(counts <= most):,} at most {most}" for most in LIMITS]
     share = format.probability(nonzeros / data.n_features)
     tables.cards(
-        [
-            ("Training rows", f"{data.n_train:,}", None),
-            ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-            ("Labels", f"{data.n_labels:,}", f"Labels by their training rows: {', '.join(rare)}."),
-            ("Test rows", f"{data.n_test:,}", None),
-            ("Features per row", f"{nonzeros:,.1f}", f"Mean number of nonzero values: {share} of all cells."),
-            (
-                "Labels per row",
-                f"{(data.Y_train.nnz + data.Y_test.nnz) / rows:.2f}",
-                "Mean over all rows; cardinality.",
-            ),
-        ]
+        ("Training rows", f"{data.n_train:,}", None),
+        ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
+        ("Labels", f"{data.n_labels:,}", f"Labels by their training rows: {', '.join(rare)}."),
+        ("Test rows", f"{data.n_test:,}", None),
+        ("Features per row", f"{nonzeros:,.1f}", f"Mean number of nonzero values: {share} of all cells."),
+        (
+            "Labels per row",
+            f"{(data.Y_train.nnz + data.Y_test.nnz) / rows:.2f}",
+            "Mean over all rows; cardinality.",
+        ),
     )
     if not data.Y_train.nnz:
         st.warning("No training row has a label, so no model can be trained on this data set.")

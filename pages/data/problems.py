@@ -119,7 +119,6 @@ def show_differences(data, described, examination, name) -> None:
     summary = described.summary | examination.summary
     compared = "with enough rows that differ significantly between training and test rows."
     tables.cards(
-        [
             *(
                 (f"{noun.capitalize()}s that differ", f"{summary[f'n_{noun}s_drifted']:,}", f"{noun.capitalize()}s "
                  + compared, f"of {summary[f'n_{noun}s_tested']:,} compared")
@@ -131,7 +130,6 @@ def show_differences(data, described, examination, name) -> None:
                 "No model can learn about these.",
                 f"of {data.n_features:,}",
             ),
-        ]
     )  # fmt: skip
     left, right = st.columns(2, gap="medium")
     with left:

@@ -32,12 +32,10 @@ def show(described, examination, fingerprint, name) -> None:
     tables.show(numbers, "sizes.table", columns)
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     tables.cards(
-        [
-            ("Label sets", f"{summary['n_label_sets']:,}", "Different sets of labels that rows have."),
-            ("Label sets on one row", f"{100 * once:.0f}\u00a0%", "Share of the label sets that occur once."),
-            ("Most frequent label set", f"{summary['label_set_max']:,}", "Rows that have it."),
-            ("Complexity (TCS)", f"{summary['tcs']:.2f}", "The logarithm of features × labels × label sets."),
-        ]
+        ("Label sets", f"{summary['n_label_sets']:,}", "Different sets of labels that rows have."),
+        ("Label sets on one row", f"{100 * once:.0f}\u00a0%", "Share of the label sets that occur once."),
+        ("Most frequent label set", f"{summary['label_set_max']:,}", "Rows that have it."),
+        ("Complexity (TCS)", f"{summary['tcs']:.2f}", "The logarithm of features × labels × label sets."),
     )
     charts.csv_button("All statistics, CSV", statistics(described, examination), f"{name}-statistics")
     for box, noun in zip(st.columns(2, gap="medium"), ("label", "feature")):
@@ -73,15 +71,13 @@ def show_frequency(data, described, fingerprint, name) -> None:
     beside = "Whether rare labels occur on the rows of frequent ones, from 0 (never) to 1. Charte et al. 2019."
     missing = f"Of training rows, about {round(summary['n_missing_estimate']):,}; by the model of Jain et al. 2016."
     tables.cards(
-        [
-            *(
-                (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / summary["n_labels"]))
-                for bucket, number in numbers.items()
-            ),
-            ("Mean imbalance (IRLbl)", f"{summary['irlbl_mean']:,.1f}", rarer),
-            ("SCUMBLE", f"{summary['scumble']:.3f}", beside),
-            ("Missing labels (a guess)", f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%", missing),
-        ]
+        *(
+            (f"{bucket.capitalize()} labels", f"{number:,}", MEANING, format.percent(number / summary["n_labels"]))
+            for bucket, number in numbers.items()
+        ),
+        ("Mean imbalance (IRLbl)", f"{summary['irlbl_mean']:,.1f}", rarer),
+        ("SCUMBLE", f"{summary['scumble']:.3f}", beside),
+        ("Missing labels (a guess)", f"about {100 * summary['share_missing_estimate']:.0f}\u00a0%", missing),
     )
 
 

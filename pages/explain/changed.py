@@ -134,6 +134,6 @@ def _stability(view, gaussian, seed):
     stability = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = stability[["spearman", "overlap"]].mean()
     of = f"without and with noise, mean of {len(stability)} noisy copies"
-    tables.cards(explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
+    tables.cards(*explaining.agreement_cards(means["spearman"], means["overlap"], TOP, of))
     st.caption(f"Over these copies, {explaining.range_of_totals(view.attrs, stability['total'])}.")
     charts.csv_button("Noisy copies, CSV", stability, f"{view.file}-label{view.label}-stability")

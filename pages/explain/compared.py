@@ -40,7 +40,7 @@ def another_label(view) -> None:
     raw = explained("contrast", view.key, view.row, view.label, other)
     found = explaining.named(raw, view.data, view.kind)
     names = [view.data.label_name(j) for j in (view.label, other)]
-    tables.cards([(name, view.scored.text(j), None) for name, j in zip(names, (view.label, other))])
+    tables.cards(*((name, view.scored.text(j), None) for name, j in zip(names, (view.label, other))))
     if not found["contribution"].any():
         st.caption("No feature tells them apart.")
         return
@@ -105,7 +105,7 @@ def another_result(view, ready) -> None:
     if len(kinds) == 1 or not kinds & {*explain.NOT_OF_FEATURES}:  # else features of one are no features of the other
         found = explain.agreement(view.contributions, other, TOP)
         cards += explaining.agreement_cards(found["spearman"], found["overlap"], TOP, "of both models")
-    tables.cards(cards)
+    tables.cards(*cards)
     ends = None
     if raw.attrs["kind"] == view.kind:  # both add up to the same kind of score, so both get the same axis
         drawn = [figures.contribution_bars(f, explaining.BARS).layout.meta["ends"] for f in (view.contributions, other)]

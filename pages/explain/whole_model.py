@@ -90,7 +90,7 @@ def _deletion(view, deletion, over: str) -> None:
     named = "of largest value" if is_score else "that are named"  # methods that the model has
     figure = figures.deletion_curves(deletion, title=f"Do the features {named} matter?", score=axis)
     left = figure.layout.meta["left"].items()
-    tables.cards([(f"Left, {method}", explaining.share(value), axis) for method, value in left])
+    tables.cards(*((f"Left, {method}", explaining.share(value), axis) for method, value in left))
     charts.show_figure(
         figure,
         deletion,

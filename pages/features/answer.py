@@ -70,7 +70,7 @@ def cards(view) -> None:
         shown.append(("Labels of few rows", f"{few:,} of {selection.n_labels:,}", about))
     scoring = {"exact": " Scores are exact, from all training rows.", "sampled": " Scores are from sampled rows."}
     about = f"On this machine, in one worker process.{scoring.get(selection.info.get('scoring'), '')}"
-    tables.cards([*shown, ("Time to select", format.duration(selection.times["fit_s"]), about)])
+    tables.cards(*shown, ("Time to select", format.duration(selection.times["fit_s"]), about))
     for warning in dict.fromkeys(selection.warnings):
         st.warning(format.plain(format.sentence(settings.in_form(selection.method, warning))))
     if selection.method == "FALS" and (note := few_steps(plan(view.fingerprint, "FALS", selection.params))):

@@ -247,7 +247,7 @@ def _show_seeds(view, result):
                 "same order. Seeds that share little give values below 0."
             )
             cards.append(("Spearman", format.number(table["spearman"].mean()), about))
-        tables.cards(cards)
+        tables.cards(*cards)
         if not shared:
             _least_stable(view, table)
 

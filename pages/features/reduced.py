@@ -105,4 +105,4 @@ def _cards(result):
         "Weights": lambda n: f"{int(n['n_weights']):,}",
     }
     of = result.numbers.loc
-    tables.cards([(name, text(of["selected"]), None, f"all: {text(of['all'])}") for name, text in texts.items()])
+    tables.cards(*((name, text(of["selected"]), None, f"all: {text(of['all'])}") for name, text in texts.items()))

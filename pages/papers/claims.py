@@ -27,7 +27,7 @@ def choose() -> list:
 def cards(claims) -> None:
     count = pd.Series([claim.verdict for claim in claims]).value_counts()
     texts = {verdict: f"{about[:1].upper()}{about[1:]}." for verdict, about in papers.VERDICTS.items()}
-    tables.cards([(name.capitalize(), str(count.get(name, 0)), text) for name, text in texts.items()])
+    tables.cards(*((name.capitalize(), str(count.get(name, 0)), text) for name, text in texts.items()))
 
 
 def table(ready, claims: list):

@@ -36,10 +36,8 @@ def show(predictor, predicted, name: str, look, row: int | None) -> int | None:
         counts = decided.ranked.sum(axis=1) + np.bincount(decided.further["row"], minlength=n_rows)
         about = f"Predicted are {format.unbroken(decided.by)}."
         tables.cards(
-            [
-                (f"Labels per {noun}", f"{counts.mean():.1f}", about),
-                (f"{noun.capitalize()}s without a label", f"{np.count_nonzero(counts == 0):,}", about),
-            ]
+            (f"Labels per {noun}", f"{counts.mean():.1f}", about),
+            (f"{noun.capitalize()}s without a label", f"{np.count_nonzero(counts == 0):,}", about),
         )
     if predicted.unlike is not None:
         unlike(predicted.unlike, predictor.packed.is_text, predictor.model)

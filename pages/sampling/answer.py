@@ -140,7 +140,7 @@ def cards(view, study) -> None:
             f"prediction {format.duration(_of_own_q(view, study, 'predict_ms_per_row') / 1000)} a row.",
         ),
     ]
-    tables.cards(values[-1:] if not view.data.Y_test.nnz else values)
+    tables.cards(*(values[-1:] if not view.data.Y_test.nnz else values))
 
 
 def buckets(view, study, past, names) -> None:

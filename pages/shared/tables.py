@@ -270,7 +270,7 @@ def show_features(frame, key: str, most: int | None = None, none: str = "") -> N
     st.caption(about_features(frame))
 
 
-def cards(values: list) -> None:
+def cards(*values: tuple) -> None:
     """Show metric cards side by side: label (no Markdown), value, help and perhaps a small text below."""
     with st.container(horizontal=True, gap="small"):
         for label, value, help, *below in values:

@@ -41,11 +41,9 @@ def show(inventory: store.Inventory) -> None:
         "needs, or data that cannot be made again."
     )
     tables.cards(
-        [
-            ("This workspace", format.size(sum(artifact.bytes for artifact in own)), None),
-            ("All workspaces", format.size(inventory.bytes), about, f"of at most {format.size(most)}"),
-            ("Free disk space", format.size(store.free_on_disk()), None),
-        ]
+        ("This workspace", format.size(sum(artifact.bytes for artifact in own)), None),
+        ("All workspaces", format.size(inventory.bytes), about, f"of at most {format.size(most)}"),
+        ("Free disk space", format.size(store.free_on_disk()), None),
     )
     for removal in store.removals()[:REMOVALS]:
         st.caption(f":material/history: {format.since(removal.when)}: {format.plain(removal)}.")

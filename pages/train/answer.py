@@ -35,7 +35,7 @@ def sentence(ready) -> None:
 
 def show(ready) -> None:
     results.mark(ready.record)
-    tables.cards(measured.cards(ready.key))
+    tables.cards(*measured.cards(ready.key))
     results.say_warnings(ready.run)
 
 
@@ -131,7 +131,7 @@ def about(ready) -> None:
         if run.model in TREE_MODELS:
             text = f"Over all trees; the deepest is {size['depth']} levels deep."
             cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
-        tables.cards(cards)
+        tables.cards(*cards)
         st.caption(results.trained(record))
     left, right = st.columns(2, gap="large")
     with left:

@@ -164,10 +164,9 @@ def _errors(errors, brier):
         "Largest error": {name: f"{100 * error.maximal:.1f} points" for name, error in errors.items()},
         "Brier score": {name: f"{value:.4f}" for name, value in brier.items()},
     }
-    tables.cards([
-        (name, of["uncalibrated"], HELP[name], f"{of['calibrated']} calibrated" if "calibrated" in of else None)
-        for name, of in texts.items()
-    ])  # fmt: skip
+    for name, of in texts.items():
+        texts[name] = of["uncalibrated"], f"{of['calibrated']} calibrated" if "calibrated" in of else None
+    tables.cards(*((name, value, HELP[name], calibrated) for name, (value, calibrated) in texts.items()))
 
 
 def more_data(ready) -> None:

@@ -43,24 +43,22 @@ def cards_of_decision_trees(data, model) -> None:
     per_row = sizes.sum() / sum(int(tree.n_samples[0]) for tree in trees)
     log = math.log(max(data.n_labels, 2)) / math.log(arity)
     tables.cards(
-        [
-            ("Leaves", f"{leaves:,}", f"Of {sum(t.parent.size for t in trees):,} nodes in {len(trees):,} trees."),
-            (
-                "Deepest leaf",
-                f"{max(int(t.depth.max()) for t in trees)}",
-                f"Steps from the root. A leaf for each of L = {data.n_labels:,} labels takes at least "
-                f"{math.ceil(log - 1e-9):,}; in the paper on LdSM, the deepest tree is 1 to 3 times log_M L deep, here "
-                f"{log:.1f}, with M = {arity} children.",
-            ),
-            (
-                "Rows per leaf",
-                f"{sizes.mean():,.1f}",
-                f"Training rows, mean over leaves, at most {sizes.max():,}; and their labels, mean over leaves.",
-                f"with {labels / leaves:,.1f} labels",
-            ),
-            ("Leaves per row", f"{per_row:.2f}", "Leaves of a tree that a training row reaches; 1: it goes one way."),
-            _objective(model),
-        ]
+        ("Leaves", f"{leaves:,}", f"Of {sum(t.parent.size for t in trees):,} nodes in {len(trees):,} trees."),
+        (
+            "Deepest leaf",
+            f"{max(int(t.depth.max()) for t in trees)}",
+            f"Steps from the root. A leaf for each of L = {data.n_labels:,} labels takes at least "
+            f"{math.ceil(log - 1e-9):,}; in the paper on LdSM, the deepest tree is 1 to 3 times log_M L deep, here "
+            f"{log:.1f}, with M = {arity} children.",
+        ),
+        (
+            "Rows per leaf",
+            f"{sizes.mean():,.1f}",
+            f"Training rows, mean over leaves, at most {sizes.max():,}; and their labels, mean over leaves.",
+            f"with {labels / leaves:,.1f} labels",
+        ),
+        ("Leaves per row", f"{per_row:.2f}", "Leaves of a tree that a training row reaches; 1: it goes one way."),
+        _objective(model),
     )
 
 
@@ -85,14 +83,12 @@ def cards_of_label_trees(data, model) -> None:
     deciding = size["n_nodes"] - sum(arrays.root_group < 0 for arrays in model.fitted_)
     end = ", in the first tree." if len(model.trees_) > 1 else "."
     tables.cards(
-        [
-            ("Inner nodes", f"{tree.n_nodes - tree.n_labels:,}", f"Nodes with children, the root included{end}"),
-            ("Depth", f"{int(tree.depth[-1]):,}", f"Steps from the root to the deepest label{end}"),
-            ("Children of the root", f"{int(tree.n_children[0]):,}", f"Classifiers tried for every row{end}"),
-            (
-                "Weights per node",
-                f"{size['n_weights'] / max(deciding, 1):,.0f}",
-                "Features that a node’s linear classifier uses, mean over all nodes that have one.",
-            ),
-        ]
+        ("Inner nodes", f"{tree.n_nodes - tree.n_labels:,}", f"Nodes with children, the root included{end}"),
+        ("Depth", f"{int(tree.depth[-1]):,}", f"Steps from the root to the deepest label{end}"),
+        ("Children of the root", f"{int(tree.n_children[0]):,}", f"Classifiers tried for every row{end}"),
+        (
+            "Weights per node",
+            f"{size['n_weights'] / max(deciding, 1):,.0f}",
+            "Features that a node’s linear classifier uses, mean over all nodes that have one.",
+        ),
     )

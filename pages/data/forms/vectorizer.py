@@ -79,11 +79,9 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
             "whatever “Features are” says."
         )
     tables.cards(
-        [
-            ("Features", f"{outcome.n_features:,}", "Those that enough of these documents have."),
-            ("Per document", f"{outcome.n_values / len(texts):.1f}", "Values that are not 0."),
-            ("Without features", f"{outcome.n_empty:,}", "Documents none of whose words is a feature."),
-        ]
+        ("Features", f"{outcome.n_features:,}", "Those that enough of these documents have."),
+        ("Per document", f"{outcome.n_values / len(texts):.1f}", "Values that are not 0."),
+        ("Without features", f"{outcome.n_empty:,}", "Documents none of whose words is a feature."),
     )
     of, more = ("all", "") if whole else ("the first", " All of them have more features.")
     st.caption(f"The result of these settings on {of} {format.count(len(texts), 'document')}.{more}")
