@@ -51,6 +51,13 @@ class MakesDataset(Task):
         """Return the record by which the data set can be made again; None if it cannot."""
         return {"made_by": self.kind, "inputs": self.inputs} if self.can_be_made_again else None
 
+    def saved(self, data, progress, name: str, notes: list, **facts) -> dict:
+        """Keep a data set that is ours, whose notes the workspaces keep, and return the result."""
+        progress("Saving", 0.0)
+        for attribute, value in (("notes", ()), ("name", name)):
+            object.__setattr__(data, attribute, value)  # the class is frozen
+        return {"dataset": save_dataset(data, self.made_by()), "notes": notes, **facts}
+
 
 @register
 class Prepare(MakesDataset):
@@ -239,16 +246,8 @@ class SplitAgain(MakesDataset):
             data = self.dataset(progress)
             progress("Choosing rows", 0.0)
             made = self._split(data, paths)
-        progress("Saving", 0.0)
-        note = made.notes[-1]
-        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
-        object.__setattr__(made, "name", "data split anew")
-        return {
-            "dataset": save_dataset(made, self.made_by()),
-            "n_train": made.n_train,
-            "n_test": made.n_test,
-            "notes": [note],
-        }
+        sizes = {"n_train": made.n_train, "n_test": made.n_test}
+        return self.saved(made, progress, "data split anew", [made.notes[-1]], **sizes)
 
     def _split(self, data, paths):
         params = {name: value for name, value in self.params.items() if name != "way"}

@@ -2,7 +2,7 @@
 
 import threading
 
-from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, save_dataset, with_label_table, with_words
+from xmlcore.datasets import TextVectorizer, read_dataset, read_text_dataset, with_label_table, with_words
 from xmlcore.datasets.errors import warnings_of_data
 from xmlcore.datasets.readers.names import all_visible
 from xmlcore.experiment.catalog import RANDOM_STATE, TEST_SIZE
@@ -48,12 +48,7 @@ class ReadsFiles(MakesDataset):
 
 @register
 class Read(ReadsFiles):
-    """Read files into a data set, and keep it. No inputs.
-
-    Files and options have the names of the arguments of :func:`xmlcore.datasets.read_dataset`. The files come
-    from :func:`xmlcore.experiment.engine.task_files.put` and are removed when they have been read. Their names are
-    not kept.
-    """
+    """Read files into a data set, and keep it. No inputs."""
 
     kind, folder = "read", "readings"
 
@@ -67,8 +62,7 @@ class Read(ReadsFiles):
         with task_files.taken(self.key, self.params["files"]) as sources:
             arguments = {name: value for name, value in self.params.items() if name != "files"} | sources
             data, notes = read_noted(read_dataset, arguments, progress)
-        progress("Saving", 0.0)
-        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+        return self.saved(data, progress, data.name, notes, n_labels=data.n_labels)
 
 
 def read_noted(reader, arguments, progress):
@@ -83,9 +77,7 @@ def read_noted(reader, arguments, progress):
                 f"the files have {count:,} {noun}; the dashboard takes up to {most:,}. "
                 "Is the header right? Larger data can be used from a notebook."
             )
-    notes = [*data.notes, *warned]
-    object.__setattr__(data, "notes", ())  # the class is frozen; this data set is ours
-    return data, notes + _show_names(data)
+    return data, [*data.notes, *warned] + _show_names(data)
 
 
 def _show_names(data) -> list[str]:
@@ -128,9 +120,7 @@ class ReadTexts(ReadsFiles):
             options = {name: value for name, value in self.params.items() if name != "files"}
             options["vectorizer"] = words_by_trials(vectorizer_of(self.params["vectorizer"]))
             data, notes = read_noted(read_text_dataset, options | sources, progress)
-        notes.append(note_on_words(data))
-        progress("Saving", 0.0)
-        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+        return self.saved(data, progress, data.name, [*notes, note_on_words(data)], n_labels=data.n_labels)
 
 
 def note_on_words(data) -> str:
@@ -170,8 +160,4 @@ class OtherWords(MakesDataset):
     def run(self, progress=silent, files=None):
         vectorizer = words_by_trials(vectorizer_of(self.params["vectorizer"]))
         made = with_words(self.dataset(progress), vectorizer, progress=progress)
-        notes = [made.notes[-1], note_on_words(made)]
-        progress("Saving", 0.0)
-        object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
-        object.__setattr__(made, "name", "data with other words")
-        return {"dataset": save_dataset(made, self.made_by()), "notes": notes}
+        return self.saved(made, progress, "data with other words", [made.notes[-1], note_on_words(made)])
