@@ -8,7 +8,6 @@
 A kind of task is a file of this package; :mod:`xmlcore.experiment.engine.task` says how to add one.
 """
 
-# The import registers their kinds of task.
 from xmlcore.experiment.catalog import GIVEN, MODELS, SELECTORS
 from xmlcore.experiment.engine.leftovers import forget_sweep, needed_by_sweeps, remove_leftovers
 from xmlcore.experiment.engine.submitting import submit
@@ -17,17 +16,7 @@ from xmlcore.experiment.engine.sweep_trials import held_out, without_held_out
 from xmlcore.experiment.engine.sweeps import Sweep
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Estimate, Task, from_record, keep, load, task
 from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
-from xmlcore.experiment.kinds import (  # noqa: F401
-    decide,
-    description,
-    explanations,
-    export,
-    packed_files,
-    prepare,
-    read,
-    robustness,
-    trees,
-)
+from xmlcore.experiment.kinds import description, explanations, export, robustness  # noqa: F401  which registers them
 from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles, selection_stability
 from xmlcore.experiment.kinds.external_predictions import add_predictions
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve

@@ -26,17 +26,7 @@ _OF_MACHINE = ("xmlcore-tmp-*", "xmlcore-job-*")
 
 
 def remove_leftovers() -> int:
-    """Remove files and folders that nobody has written to for so long that the process which began them has ended.
-
-    They are half-written and half-deleted artifacts, files that were given to tasks, nodes of trainings that were
-    stopped, rows of holds and of sweeps that nobody goes on with, unfinished downloads and unpacked archives, and
-    folders among the temporary files of the machine.
-
-    Returns
-    -------
-    int
-        Number of files and folders removed.
-    """
+    """Remove what processes that have ended left: nobody has written to it for :data:`OLD` seconds; return how much."""
     removed = store.remove_all_stale(OLD) + _remove_old_sweeps() + holders.remove_dead(database(), OLD)
     places = (data_root(), _IN_DATA), (cache_root(), _IN_CACHE), (Path(tempfile.gettempdir()), _OF_MACHINE)
     for root, patterns in places:

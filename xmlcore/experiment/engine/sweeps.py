@@ -35,54 +35,28 @@ MOST_LOOKED_UP = 1000  # trainings of which an estimate leaves out those that ha
 
 @dataclass(frozen=True)
 class Sweep:
-    """The result of a sweep.
-
-    Attributes
-    ----------
-    model : str
-    grid : dict
-        The values that were tried, by parameter.
-    seeds : list of int
-        Seeds of the model with which each setting was trained.
-    method, measure : str
-        See :func:`sweep`.
-    settings : list of dict
-        The settings that were tried: the values of the swept parameters.
-    trials : DataFrame
-        A line for each training: ``rung`` (0, or the round of successive halving), ``setting`` (position in
-        ``settings``), the swept parameters, ``seed``, ``rows`` (trained on), ``value`` (of the measure, in [0, 1], on
-        the rows held out; NaN if it failed or was not made), ``seconds``, ``state`` ("done", "failed", "waiting"),
-        ``error`` and ``key`` (of the trial's task).
-    table : DataFrame
-        A line for each setting: ``setting``, the swept parameters, ``rung`` and ``rows`` of its last round, ``mean``,
-        ``low`` and ``high`` (95 % interval over seeds by Student's t; NaN with one seed), ``n_seeds``, ``seconds`` (of
-        all its trials), ``state`` and ``error``.
-    best : dict or None
-        All parameters of the chosen setting, with the first seed; None if no setting could be trained.
-    best_setting : int or None
-        Its position in ``settings``.
-    value : float
-        Its mean of the measure on the rows held out.
-    fingerprint : str
-        Of the data set.
-    n_rows, n_held_out : int
-        Training rows that the last trials were trained on, and rows held out to choose.
-    """
+    """The result of a sweep."""
 
     model: str
-    grid: dict
-    seeds: list[int]
-    method: str
+    grid: dict  # the values that were tried, by parameter
+    seeds: list[int]  # of the model, with which each setting was trained
+    method: str  # see :func:`sweep`, as for the measure
     measure: str
-    settings: list[dict]
+    settings: list[dict]  # that were tried: the values of the swept parameters
+    # A line for each training: `rung` (0, or the round of successive halving), `setting` (position in `settings`), the
+    # swept parameters, `seed`, `rows` (trained on), `value` (of the measure, in [0, 1], on the rows held out; NaN if it
+    # failed or was not made), `seconds`, `state` ("done", "failed", "waiting"), `error`, `key` (of the trial's task).
     trials: DataFrame
+    # A line for each setting: `setting`, the swept parameters, `rung` and `rows` of its last round, `mean`, `low` and
+    # `high` (95 % interval over seeds by Student's t; NaN with one seed), `n_seeds`, `seconds` (of all its trials),
+    # `state` and `error`.
     table: DataFrame
-    best: dict | None
-    best_setting: int | None
-    value: float
-    fingerprint: str
-    n_rows: int
-    n_held_out: int
+    best: dict | None  # all parameters of the chosen setting, with the first seed; None if none could be trained
+    best_setting: int | None  # its position in ``settings``
+    value: float  # its mean of the measure on the rows held out
+    fingerprint: str  # of the data set
+    n_rows: int  # training rows that the last trials were trained on
+    n_held_out: int  # rows held out to choose
 
     def final_tasks(self) -> list[Task]:
         """Return the tasks that train the chosen setting on all training rows: one for each seed."""

@@ -343,31 +343,10 @@ def load(kind: str, key: str) -> Any:
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
-    """Run a task and keep its result, unless a result is kept already.
+    """Run a task and keep its result, unless one is kept already and is not to be made ``again``; return the key.
 
-    If another process of this machine computes the same, as of a second server, its result is waited for.
-
-    Parameters
-    ----------
-    task : Task
-    progress : :class:`xmlcore.progress.Progress`, optional
-    again : bool
-        Run the task even if a result is kept, and replace this result.
-
-    Returns
-    -------
-    str
-        The key, which is :attr:`Task.key`.
-
-    Raises
-    ------
-    xmlcore.store.CannotKeepError
-        The disk is full, or the folder for results cannot be written to; if possible, this is found before the work.
-
-    Warns
-    -----
-    DamagedResultWarning
-        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
+    If another process of this machine computes the same, as of a second server, its result is waited for. A damaged
+    result is made again, with a DamagedResultWarning. CannotKeepError is raised if a result cannot be written.
     """
     note = None
     if task.exists():

@@ -138,10 +138,7 @@ def _lines(ranking, decided) -> "DataFrame":
 
 
 def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> "DataFrame":
-    """Return predictions as a table with a line for each label of each row, and whether it is predicted, if known.
-
-    Labels have the ``probability`` by which they are predicted or not, where this is not their score.
-    """
+    """Return a line for each label of each row: whether it is predicted, and by which ``probability``, if known."""
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
     frame.insert(3, "label_name", np.array([shown[j] for j in frame["label"].tolist()], object))
@@ -152,10 +149,9 @@ def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None =
 
 
 def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> Iterator[str]:
-    """Yield a line of JSON for each row: ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
+    """Yield a line of JSON for each row, such as ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
-    After ``"row"`` stand its ``"id"`` and ``"name"``, if they are given. Each label also has ``"predicted"``, true or
-    false, if that is known; and its ``"probability"``, where that decides and not the score.
+    Labels also have ``"predicted"`` and, where it decides, ``"probability"``, if these are known.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
