@@ -63,13 +63,7 @@ class UnsafeCacheError(PermissionError):
 
 
 def cache_root() -> Path:
-    """Return the folder for generated files, which may be deleted: artifacts, job records, compiled kernels.
-
-    If the environment variable ``XMLCORE_CACHE`` is set, it names the folder. Otherwise a checkout of the project uses
-    its folder ``cache/``, and an installed package, or a user who cannot write to the checkout, the user's cache
-    folder. For a user who has no home folder, or cannot write to it, as in containers, it is a folder among the
-    temporary files; a warning says so once.
-    """
+    """Return the folder for generated files, which may be deleted: artifacts, job records, compiled kernels."""
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
         chosen = os.path.expanduser(chosen)

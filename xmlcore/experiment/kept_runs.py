@@ -155,7 +155,6 @@ def _records(keys):
 
 
 def _line(record) -> dict | None:
-    """Return the line of a run; None if it is gone by now."""
     try:
         summary, problem = record.get("summary"), ""
         if not isinstance(summary, dict):  # an earlier version kept the run

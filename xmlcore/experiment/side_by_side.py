@@ -98,11 +98,7 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 
 
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
-    """Compare two runs label by label, when the first k labels of every row count as predicted.
-
-    ``difference`` is the F1 of b less that of a. First come the labels with the largest difference times test rows: on
-    few rows, a difference says little.
-    """
+    """Compare two runs label by label, when the first k labels of every row count as predicted."""
     first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
     n_train = _training_rows(dataset)
     frame = pd.DataFrame(
@@ -167,10 +163,7 @@ def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[s
 
 
 def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: str = "micro R@5") -> "DataFrame":
-    """Compare runs with the first of them in a measure of head, torso and tail labels, as :func:`differences` does.
-
-    ``measure`` has the bucket. Buckets without a label in the test rows are left out: there, nothing is defined.
-    """
+    """Compare runs with the first of them in a measure of head, torso and tail labels, as :func:`differences` does."""
     buckets, tested = label_buckets(_training_rows(dataset)), np.unique(dataset.Y_test.indices)
     there = [bucket for bucket in BUCKETS if (buckets[tested] == bucket).any()]
     frames = [_from_the_first(dataset, runs, [measure], len(there), buckets == bucket) for bucket in there]
@@ -258,10 +251,7 @@ def _training_rows(dataset):
 
 
 def settings_of_models(lines: "DataFrame", measure: str) -> dict[str, tuple["DataFrame", dict[str, str]]]:
-    """Return the settings that differ between lines of a model, for each model of which three or more do.
-
-    Each is what :func:`xmlcore.figures.parameters_compared` takes first: a frame, and the labels of the settings.
-    """
+    """Return the settings that differ between lines of a model, for each model of which three or more do."""
     found = {}
     for model, own in lines.groupby("model", sort=False):
         columns = parameters(own, seed=False)

@@ -178,18 +178,7 @@ def frontier(
     title: str = "Precision against cost",
     compared: pd.DataFrame | None = None,
 ) -> Figure:
-    """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
-
-    The columns are ``run`` (name in the legend), ``model``, those of ``costs`` (column -> title of the axis: a column
-    of panels each, on a logarithmic axis; a run without a cost, or with 0, is left out there) and those of
-    ``measures``, in percent: a row of panels each. Columns such as ``P@1 low`` and ``P@1 high`` are the ends of
-    intervals, which are drawn of the runs that the legend names. Runs of ``compared`` have the
-    colours and marks that they have in figures such as :func:`measures_compared`, for which ``place`` is the number of
-    a run among those of its model, from 0, if the column is there; beside them, others are faint. The legend names up
-    to 15 runs whose names are short. Of more, it names those that are compared and the models of the others, which are
-    named when one points at them.
-    ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
-    """
+    """Draw measures of runs against what they cost, with a line through the runs that no other run beats."""
     need_columns(frame, ["run", "model", *costs, *measures], "frontier")
     drawn = frame[(frame[list(costs)] > 0).any(axis=1)]
     space = {"shared_xaxes": True, "horizontal_spacing": 0.04, "vertical_spacing": 0.06}
@@ -219,7 +208,6 @@ def frontier(
 
 
 def _points(figure, drawn, words, at, styles, legend, faint) -> None:
-    """Draw a point of its own for each run, with its interval if that is known."""
     measure, title = words
     for _, run in drawn.iterrows():
         name, value, style = run["run"], run["value_"], styles[run["run"]]

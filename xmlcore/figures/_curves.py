@@ -192,11 +192,7 @@ def _add_means(figure, means, group, name, color, mark, hover, **trace) -> None:
 
 
 def learning_curve(frame: pd.DataFrame, measure: str, buckets: Sequence[str] = ("all",)) -> Figure:
-    """Draw a measure against the number of training rows.
-
-    ``frame`` is that of :class:`xmlcore.experiment.LearningCurve`. There is a point for each training, and a line
-    through the means over seeds.
-    """
+    """Draw a measure against the number of training rows."""
     need_columns(frame, ["rows", "seed", "bucket", "measure", "k", "value"], "learning_curve")
     name, _, k = measure.partition("@")
     frame = frame[(frame["measure"] == f"{name}@k") & (frame["k"] == int(k)) & frame["bucket"].isin(buckets)]
@@ -271,10 +267,7 @@ def abstention_curve(frame: pd.DataFrame) -> Figure:
 def reliability_curve(
     frame: pd.DataFrame, title: str = "Are probabilities right?", *, calibrated: pd.DataFrame | None = None
 ) -> Figure:
-    """Draw how often predictions are right against their probability, in percent, with the number of predictions.
-
-    ``calibrated`` is the same of the calibrated probabilities, which are drawn beside the uncalibrated ones.
-    """
+    """Draw how often predictions are right against their probability, in percent, with the number of predictions."""
     parts = {"predictions": frame} if calibrated is None else {"uncalibrated": frame, "calibrated": calibrated}
     for part in parts.values():
         need_columns(part, ["low", "high", "n", "predicted", "observed"], "reliability_curve")

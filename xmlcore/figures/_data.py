@@ -111,12 +111,7 @@ def _counting_axis(numbers):
 
 
 def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence[str] = ()) -> Figure:
-    """Draw sizes as areas, in groups, which the legend names, the 200 largest of them.
-
-    The columns are ``name``, ``group`` (text) and ``size`` (above 0, in units), and perhaps ``id``: what a click gives.
-    Each of up to six ``groups``, by default the largest, has a colour; others are drawn together as "other", in grey.
-    A sign like ``TAG_`` with which all names begin is left out, and the title says so; small ones have no number.
-    """
+    """Draw sizes as areas, in groups, which the legend names, the 200 largest of them."""
     need_columns(frame, ["name", "group", "size"], "treemap")
     drawn = frame[frame["size"] > 0].sort_values("size", ascending=False, kind="stable").head(MOST_AREAS)
     named = (groups or drawn.groupby("group")["size"].sum().sort_values(ascending=False).index)[:6]

@@ -93,7 +93,6 @@ def _with_room(reached, ends) -> dict:
 
 
 def _has_own_bar(contributions, n):
-    """Return which contributions, the largest first, have bars of their own."""
     if len(contributions) <= n + 1:  # "1 other" would be no shorter than the feature itself
         return np.ones(len(contributions), dtype=bool)
     own = np.zeros(len(contributions), dtype=bool)

@@ -60,12 +60,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
 
 
 def depths_over_labels(frame: pd.DataFrame) -> Figure:
-    """Draw the depth of the deepest tree on data sets of L labels in units of log_M L, with 1 and 3 marked.
-
-    {Parameters: frame}
-        A row per data set: columns ``name``, ``group`` (one of two in the legend), ``n_labels``, ``arity``, ``depth``.
-    {figure}
-    """
+    """Draw the depth of the deepest tree on data sets of L labels in units of log_M L, with 1 and 3 marked."""
     need_columns(frame, ["name", "group", "n_labels", "arity", "depth"], "depths_over_labels")
     figure = Drawing("Depth of the deepest tree over data sets", frame)
     for (group, own), look in zip(

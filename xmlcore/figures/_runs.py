@@ -34,11 +34,7 @@ def run_style(model: str) -> dict:
 
 
 def run_colors(frame: pd.DataFrame, compared: pd.DataFrame | None = None) -> dict:
-    """Return colour and mark of each run: the first of each model has the model's, the others have further colours.
-
-    They are given by ``place`` among the runs of a model, from 0, whatever else is drawn; without it, by name. Only a
-    run whose style another one has already, ``compared`` ones before others, gets the next.
-    """
+    """Return colour and mark of each run: the first of each model has the model's, the others have further colours."""
     free = dict.fromkeys([*OF_NO_MODEL, *ink.PALETTE])
     taken, styles = set(), {}
     for part in [frame] if compared is None else [compared, frame]:

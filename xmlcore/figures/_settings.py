@@ -75,7 +75,6 @@ def _is_wide(ascending) -> bool:
 
 
 def _by_number(text: str):
-    """Return by what texts are ordered: numbers by their size, before other texts."""
     try:
         return 0, float(text.replace(",", "")), text
     except ValueError:
@@ -88,10 +87,7 @@ def sweep_values(
     measure: str,
     notes: dict[str, str] | None = None,
 ) -> Figure:
-    """Draw a measure against each varied parameter: points for trainings, a line for the mean, stars for the best.
-
-    ``notes`` has further lines below some axes, by parameter.
-    """
+    """Draw a measure against each varied parameter: points for trainings, a line for the mean, stars for the best."""
     need_columns(trials, ["value", "rows", "seed", *parameters], "sweep_values")
     texts = trials[list(parameters)].astype(object)
     trials = trials.assign(**texts.where(texts.notna(), None))  # None among numbers came back as NaN
@@ -148,7 +144,6 @@ def _places(values, numbers):
 
 
 def _are_numbers(values) -> bool:
-    """Return whether all values of a parameter are numbers, and more than on and off."""
     return all(isinstance(value, (int, float, np.number)) and not isinstance(value, (bool, np.bool_))
                for value in values)  # fmt: skip
 
@@ -191,11 +186,7 @@ def _text(value) -> str:
 
 
 def trials(frame: pd.DataFrame, chosen: int | None = None) -> Figure:
-    """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``.
-
-    Each measure has a panel of its own, so that trials are told apart. A dotted line parts trials on different samples
-    of rows and labels: only those on the same one can be compared. The name of the trial on line ``chosen`` is bold.
-    """
+    """Draw the precision of the trials by which a model chose its settings, in percent: its ``chosen_``."""
     measures = ["P@1", "P@3", "P@5"]
     of_trees = "arity" in getattr(frame, "columns", ())
     columns = [*(("arity", "max_leaf_labels", "loss") if of_trees else ()), "C", *measures]

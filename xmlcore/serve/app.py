@@ -99,13 +99,7 @@ def _failed(request, error):
 
 
 class _Service:
-    """The models and the threads that predict.
-
-    Nothing of a request is kept after its answer, but for two numbers of each of the last rows, by which drift is told.
-
-    Texts and rows are predicted on threads; kernels and regular work on arrays release the interpreter lock. The event
-    loop moves bytes, and parses small bodies.
-    """
+    """The models and the threads that predict."""
 
     def __init__(self, limits):
         self.by_name = {}
@@ -260,7 +254,6 @@ def _written(served, labels, scores, more, progress) -> list[bytes]:
 
 
 def _sent(pieces) -> Response:
-    """Return a response of pieces, which are sent one by one if they are large together."""
     size = sum(map(len, pieces))
     if size <= LARGE_BYTES:
         return Response(b"".join(pieces), media_type="application/json")

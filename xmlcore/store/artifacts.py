@@ -82,7 +82,6 @@ def missing(path) -> room.MissingArtifactError:
 
 
 def _marked(path, reason) -> room.DamagedArtifactError:
-    """Mark an artifact as damaged, and return what to raise."""
     with contextlib.suppress(OSError):
         (path / places.DAMAGED).touch(mode=0o600)
         os.utime(path.parent)  # a change that changes() sees

@@ -53,11 +53,7 @@ def _span(seconds) -> str:
 
 
 def bound(taken: int | None = None) -> int:
-    """Return the most bytes that all artifacts may take together.
-
-    It is the size in the environment variable ``XMLCORE_STORE_SIZE``, such as ``50 GB``; else what :func:`set_bound`
-    has written; else 20 GB, or half of what the disk has for artifacts if that is less.
-    """
+    """Return the most bytes that all artifacts may take together."""
     taken = None if taken is None else check_count(taken, "taken", 0)
     text = os.environ.get(BOUND_VARIABLE)
     if text:

@@ -25,10 +25,7 @@ _server = os.getpid()
 
 
 def preview(function, file, **options) -> tuple:
-    """Return the result of a function of xmlcore for a file, and its warnings; options may have further files.
-
-    Raises what the function raises, and DatasetFormatError if it takes too long or its process ends.
-    """
+    """Return the result of a function of xmlcore for a file, and its warnings; options may have further files."""
     with tempfile.TemporaryDirectory(dir=own_temporary_folder()) as folder:
         contents = {name: value for name, value in {"": file, **options}.items() if hasattr(value, "getbuffer")}
         for i, value in enumerate(contents.values()):

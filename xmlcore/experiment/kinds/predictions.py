@@ -116,7 +116,6 @@ def _at(values, row, column):
 
 
 def _places(labels, n_labels) -> sp.csr_array:
-    """Return the places of the labels of rankings, from 1."""
     row, place = np.nonzero(labels >= 0)
     return sp.csr_array((place + 1, (row, labels[row, place])), shape=(len(labels), n_labels))
 

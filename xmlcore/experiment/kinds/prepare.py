@@ -178,14 +178,7 @@ WAYS = {
 
 @register
 class SplitAgain(MakesDataset):
-    """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``.
-
-    A way has the parameters in :data:`WAYS`. ``"stratified"``, ``"random"`` and ``"folds"``: as for
-    :func:`xmlcore.datasets.split_again`. ``"unseen"``: leave out test rows that occur in training. ``"file"``: by row
-    numbers in the files ``train`` and ``test`` of :func:`xmlcore.experiment.engine.task_files.put`; ``column`` and
-    ``first`` as for :func:`xmlcore.datasets.read_row_numbers`. ``drawn_with`` is the seed with which the test rows were
-    drawn from a single file, whose rows the numbers are of; None if the rows are in the order of the files.
-    """
+    """Choose other training and test rows, and keep the data set that has them. Inputs: ``dataset``."""
 
     kind, folder, needs = "split", "splits", ("dataset",)
     doing = "Splitting {dataset}"

@@ -66,13 +66,7 @@ class Rerun:
 def bundle(
     key: str, path: FilePath | None = None, files: dict[str, Any] | None = None, makers: Container[str] | None = None
 ) -> bytes:
-    """Write a kept run into one zip file, for :func:`rerun`.
-
-    The zip has ``manifest.json`` (settings with the seed, data set with its fingerprint, versions, machine, measures,
-    times, size, warnings), ``predictions.npz`` (``labels`` and ``scores`` of all test rows), ``measures.csv``,
-    ``measures.html`` (the figure, which needs no network) and ``code.py`` (see :func:`code_of`,
-    also for ``files`` and ``makers``).
-    """
+    """Write a kept run into one zip file, for :func:`rerun`."""
     from xmlcore import figures
 
     run, facts, made = load("train", key), store.info(FOLDER, key), io.BytesIO()

@@ -16,11 +16,7 @@ _IMPORT = "from xmlcore import {}"
 
 
 def code_of(key: str, files: dict[str, Any] | None = None, makers: Container[str] | None = None) -> str:
-    """Return the lines of Python that make a kept run again, for a notebook.
-
-    ``files`` has names of the files that the data set was read from, by what they are. ``makers`` has the keys of tasks
-    that may be said to have made it: on a server, those of one user. By default, any kept task may be.
-    """
+    """Return the lines of Python that make a kept run again, for a notebook."""
     run = load("train", key)
     if not run.has_model:
         raise store.StoreError(f"another program has made the predictions of run {key}, so no code makes them again")
