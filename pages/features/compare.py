@@ -112,7 +112,6 @@ def _choose(view, of):
 
 
 def _options(view) -> dict:
-    """Return the selections offered: title -> (selection or None for all features, whether it is compared at first)."""
     params = experiment.selection_params
     options = {"all features": (None, True)}
     for pattern in ("FALS", "FILS", "FAMS", "FIMS") if view.data.Y_train.nnz else ():  # they need labels

@@ -130,7 +130,6 @@ def _n_features(data):
 
 
 def _task(data, fingerprint, method):
-    """Return the task that selects with these settings, or None, and what is wrong with them."""
     params, d = forms.values(method, experiment.SELECTORS[method], skip=("n_features",)), data.n_features
     problems = forms.problems(experiment.SELECTORS[method], params)
     if st.session_state["features.way"] == "share":

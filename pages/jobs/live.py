@@ -117,7 +117,6 @@ def _sweep_state(record) -> str:
 
 
 def _each(shown, line):
-    """Show jobs one by one; ``line`` has those of this workspace that wait."""
     records = {record["id"]: record for record in workspace.get("jobs")}
     for job in shown:
         (_waiting if job in line else _running)(job, records.get(job.id, {}))

@@ -173,5 +173,4 @@ def parse(text: str, noun: str, most: float, least: float | None = None) -> tupl
 
 
 def with_own(values, own, most=math.inf) -> tuple:
-    """Return the values up to the most and that of the result, in order."""
     return tuple(sorted({*(value for value in values if value <= most), own}))

@@ -42,7 +42,6 @@ def is_asked(scope: str, title: str) -> bool:
 
 
 def scroll_to(element: str) -> None:
-    """Scroll to the element, as CSS names it, in which this is drawn."""
     st.html(_SCROLL.format(element, time.monotonic()), unsafe_allow_javascript=True)
 
 

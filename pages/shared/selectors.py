@@ -103,7 +103,6 @@ def choose_label(data, names, field: str, key: str, query_field: str, first: int
 
 
 def test_row_name(data, row: int) -> str:
-    """Return ``Test row 17`` with the name of the row, if rows have names, for Markdown."""
     names = tables.part(data, "test")[2]
     return f"Test row {row:,}" + (f": {format.plain(names[row])}" if names is not None else "")
 

@@ -218,7 +218,6 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
 
 
 def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
-    """Return lines of a table of labels: all of them for an empty query."""
     query = query.strip()
     if not query:
         return labels

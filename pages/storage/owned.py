@@ -121,7 +121,6 @@ def full_titles(some: list[store.Artifact], fields: dict) -> dict[str, str]:
 
 
 def _title(artifact, titles) -> str:
-    """Return the title of a result of another kind: that of its input."""
     if "count" in artifact.record:
         trained = format.count(artifact.record["count"], "training")
         return f"{trained} of {artifact.record['model']} on {titles.get(artifact.record['fingerprint'], 'a data set')}"
@@ -142,7 +141,6 @@ def _source(artifact, titles, fields) -> str:
 
 
 def trial_keys(records) -> set[str]:
-    """Return the keys of the trainings of sweeps, also of those that are not kept."""
     return {key for record in records for key in _of(record)}
 
 

@@ -112,7 +112,6 @@ def table(runs) -> pd.DataFrame:
 
 
 def value(measures, measure, k) -> float:
-    """Return a measure at k from a table of measures; NaN when the table does not have it."""
     lines = measures.loc[(measures["measure"] == measure) & (measures["k"] == k), "value"]
     return float(lines.iloc[0]) if len(lines) else float("nan")
 

@@ -85,7 +85,6 @@ def show(data, fingerprint, shown) -> None:
 
 
 def _task(fingerprint, model):
-    """Return the task that trains with these settings, or None, and what is wrong with them."""
     params = forms.values(model, experiment.MODELS[model])
     problems = forms.problems(experiment.MODELS[model], params)
     if params.get("negative") == "refuse" and cached.has_negative_values(fingerprint):

@@ -20,7 +20,6 @@ LEMMAS = {  # measure of splits -> its name, and what it is
 
 
 def depth(view) -> None:
-    """Draw the depth of the leaves, and the objective by depth, of all trees or of the selected one."""
     t, trees = view.t, view.model.trees_
     first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     every = True

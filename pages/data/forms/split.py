@@ -35,14 +35,12 @@ def _fields(data, fingerprint, known) -> form.Request | None:
 
 
 def _fields_of(way, data) -> dict:
-    """Show the fields of a way to split; return the parameters of the task, and the files."""
     about = {parameter.name: parameter for parameter in SPLIT.PARAMETERS}
 
     def field(name, place, **own):
         return fields.described(about[name], f"resplit.{name}", place=place, **own)
 
     def counted(name, place, most):
-        """Show a field that counts from 1."""
         return field(name, place, low=1, high=most, default=1 + about[name].default) - 1
 
     if way == "file":

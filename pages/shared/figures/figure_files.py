@@ -63,7 +63,6 @@ def in_words(origin: dict[str, str]) -> str:
 
 
 def html_page(figure, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
-    """Return an HTML page with the figure and its caption, which saves it as SVG and PNG."""
     height = height_of(figure)
     drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
     drawing = {

@@ -41,7 +41,6 @@ def apply() -> None:
 
 
 def largest_file() -> int:
-    """Return how many bytes an uploaded file may have."""
     most, configured = size(UPLOAD), st.get_option("server.maxUploadSize") * 2**20
     return configured if most is None else min(most, configured)
 

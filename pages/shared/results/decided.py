@@ -28,7 +28,6 @@ def _model(run_key: str, name: str | None):
 
 
 def model(run_key: str):
-    """Return the model of a result, which decides by what is kept with it."""
     return _model(run_key, in_force(run_key))
 
 

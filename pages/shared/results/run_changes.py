@@ -82,7 +82,6 @@ def delete_button(records: list, page: str) -> None:
 
 
 def read_tags(text: str) -> list[str]:
-    """Return the tags in a text with commas, each once, in their order."""
     cleaned = dict.fromkeys(_cleaned(tag)[:LONGEST_TAG] for tag in text.split(","))
     return [tag for tag in cleaned if tag][:MOST_TAGS]
 

@@ -101,7 +101,6 @@ class Scored:
         return explain.label_values(self.model, self.x, np.asarray(labels, np.int64), allowed=self.allowed)
 
     def text(self, label: int) -> str:
-        """Return the score of a label with the name of its scale."""
         return score(self.scale, float(self.of([label])[0]))
 
     def table(self, ranked: np.ndarray, name, true) -> pd.DataFrame:
@@ -269,7 +268,6 @@ def share(value: float) -> str:
 
 
 def start(attrs: dict) -> tuple[str, float]:
-    """Return the start of bars of contributions, for :func:`xmlcore.figures.contribution_bars`."""
     return "without features", (100 if attrs["kind"] in SUMS else 1) * attrs["baseline"]
 
 

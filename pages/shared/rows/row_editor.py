@@ -108,7 +108,6 @@ class Editor:
         )
 
     def _editor_key(self, state) -> str:
-        """Return the key of the table: another one for each row that editing begins with."""
         return f"{self.key}.editor {state['version']}"
 
     def _undo(self, forget) -> None:
