@@ -25,11 +25,9 @@ _BY_ENDING = {".npz": "npz", ".arff": "arff", ".txt": "xmlc", ".xmlc": "xmlc", "
               help="Format of TARGET; by default that of its name's ending.")  # fmt: skip
 @click.option("--labels", multiple=True, metavar="FILE|COLUMN|NUMBER", help="Which columns are labels, as for train.")
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in SOURCE.")
-@document_options
 @click.option("--blanks", help="Character that replaces spaces in label names of fastText files, such as _.")
 @click.option("--force", is_flag=True, help="Replace TARGET if it exists.")
-@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
-@click.option("--quiet", is_flag=True, help="Write no progress.")
+@document_options
 @click.pass_context
 def convert(ctx, source, target, source_format, target_format, labels, first_index, blanks, force, to_json, quiet,
             **others):  # fmt: skip

@@ -36,7 +36,7 @@ _OPTIONS = (
                  "and of further names, with the columns label, parent and aliases; or lines of a label, a tab, and "
                  "what it is in."),
 )  # fmt: skip
-_OF_DOCUMENTS = (
+_OF_DOCUMENTS_AND_ANSWER = (
     click.option("--text", multiple=True, metavar="COLUMN",
                  help="DATA has documents, with their text in this column (several are joined). It is guessed for JSON "
                       "lines, Parquet, folders, and tables that have a column of texts."),
@@ -44,19 +44,21 @@ _OF_DOCUMENTS = (
                                      "lists, uris, none. It is guessed."),
     click.option("--vocabulary", type=click.Path(), help="Names of labels that are URIs, as Annif's TSV or CSV."),
     click.option("--encoding", default="utf-8", show_default=True, help="Encoding of documents."),
+    click.option("--json", "to_json", is_flag=True, help="Write JSON."),
+    click.option("--quiet", is_flag=True, help="Write no progress."),
 )  # fmt: skip
 _OF_MATRICES = ("test_labels", "feature_names", "label_names")
 _OF_TEXTS = ("vectors", "test_vectors")
 
 
 def data_options(function):
-    for option in reversed((*_OPTIONS, *_OF_DOCUMENTS)):
+    for option in reversed((*_OPTIONS, *_OF_DOCUMENTS_AND_ANSWER)):
         function = option(function)
     return function
 
 
 def document_options(function):
-    for option in reversed(_OF_DOCUMENTS):
+    for option in reversed(_OF_DOCUMENTS_AND_ANSWER):
         function = option(function)
     return function
 

@@ -12,8 +12,6 @@ from xmlcore.wording import significant
 @click.command("describe", cls=DocumentsCommand)
 @click.argument("data")
 @data_options
-@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
-@click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
 def command(ctx, data, to_json, quiet, **options):
     """Describe DATA: a file, a data set of the catalog by its name, or a packed or saved model.

@@ -25,8 +25,6 @@ from xmlcore.wording import hundredths
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measure at 1 to k.")
 @click.option("--intervals", is_flag=True, help="Add 95 % bootstrap intervals over rows.")
 @data_options
-@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
-@click.option("--quiet", is_flag=True, help="Write no progress.")
 def evaluate(model, data, k, intervals, to_json, quiet, **options):
     """Measure a packed or saved MODEL on rows whose labels are known.
 
@@ -114,7 +112,6 @@ RISK = 0.1
 
 
 def _bounds(context, option, given) -> dict[str, float]:
-    """Return the bounds of measures that are given as "micro P=0.9"."""
     bounds = {}
     for one in given:
         name, equals, bound = one.rpartition("=")
@@ -151,10 +148,8 @@ def _bounds(context, option, given) -> dict[str, float]:
 @labels_option("exclude", "A label that may not be predicted, or a file with one in each line.")
 @click.option("--aliases", type=click.Path(exists=True, dir_okay=False),
               help="File of further names of labels to keep: in each line one, a tab, and the label.")  # fmt: skip
-@data_options
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write; by default MODEL is replaced.")
-@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
-@click.option("--quiet", is_flag=True, help="Write no progress.")
+@data_options
 def decide(
     model, data, measure, at_most, least, recall, precision, risk, allow, exclude, aliases, output, to_json, quiet,
     **options,

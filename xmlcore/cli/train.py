@@ -18,8 +18,6 @@ from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 @click.option("--preset", help="Published settings of the model, such as parabel; options change single values.")
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measure at 1 to k.")
 @data_options
-@click.option("--json", "to_json", is_flag=True, help="Write JSON.")
-@click.option("--quiet", is_flag=True, help="Write no progress.")
 @click.pass_context
 def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others):
     """Train a model on the training rows of DATA, and measure it on its test rows.
