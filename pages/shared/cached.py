@@ -35,6 +35,11 @@ def shared(show_spinner: str = "", most: int = in_memory.MOST):
     return decorate
 
 
+_result = shared("Loading the result")(experiment.load)
+_dataset = shared("Loading the data set")(datasets.load_saved)
+model = shared("Loading the model")(experiment.load_run_model)
+
+
 def forget() -> None:
     """Forget all values of functions made by :func:`shared`: a result that they were made from has been replaced."""
     in_memory.values.forget()
@@ -49,11 +54,6 @@ def loaded_by_key(kind: str, key: str):
     value = _result(kind, key)
     store.used(experiment.KINDS[kind].folder, key)  # also when it was in memory
     return value
-
-
-@shared("Loading the result")
-def _result(kind, key):
-    return experiment.load(kind, key)
 
 
 def estimated_seconds(task) -> float | None:
@@ -91,11 +91,6 @@ def dataset(fingerprint: str) -> datasets.Dataset:
     return data
 
 
-@shared("Loading the data set")
-def _dataset(fingerprint):
-    return datasets.load_saved(fingerprint)
-
-
 @shared("Counting labels")
 def description(fingerprint: str):
     """Return describe(dataset), which a worker may have kept."""
@@ -104,11 +99,6 @@ def description(fingerprint: str):
         if task.exists():
             return loaded(task)
     return datasets.describe(dataset(fingerprint))
-
-
-@shared("Loading the model")
-def model(key: str):
-    return experiment.load_run_model(key)
 
 
 @shared()
