@@ -114,24 +114,11 @@ class DoubleSampling(TakesWeights, LearnsMore):
     17. ``tree log probability``, with ``candidates_from="plt"``: the label tree's, at least -20. In training it comes
         from three trees; each gives it for the third of the rows that it was not trained on.
 
-    Where the paper leaves a choice open:
+    docs/methods/double_sampling.md has the choices that the paper leaves open. Classes without training rows are never
+    drawn and never predicted.
 
-    - I_t is 1 + log((1 + N) / (1 + N_t)), where N_t of the N pairs of a training row and a class of it have the term.
-    - The length of a class in feature 10 is |y|; the mean is taken over the classes that have rows.
-    - The paper does not say which distance to the average of the class's vectors it takes. Here rows are vectors of
-      x_t I_t, or of x_t with ``weighting="counts"``. The distance is Euclidean; row and average are first scaled to
-      length 1, which ranks as the cosine does, or not with ``distance="euclidean"``.
-    - In the paper π is a probability proportional to 1 / μ, which for small classes would be above 1. Here examples of
-      small classes are taken several times, each time with other adversaries.
-    - A row with several classes is an example of each, as in the paper's data. A pair of two classes of the same row is
-      left out, as neither should have the larger f. The paper does not mention such pairs.
-    - Classes without training rows are never drawn and never predicted.
-
-    ``predict_proba`` divides each row among its candidates in proportion to exp(f). With the logistic loss,
-    1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is right; these shares are in
-    that proportion. They are not calibrated probabilities: f is learnt against random classes, but candidates are
-    alike. They sum to 1 also where a row has several classes, or a class that is not among its candidates. ``size``
-    has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
+    ``predict_proba`` divides each row among its candidates in proportion to exp(f). These shares are not calibrated
+    probabilities. ``size`` has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
 
     ``predict`` without a threshold or a rule returns the best candidate of each row when each training row had one
     class, else those with at least half of an equal share: 0.5 divided by the mean number of classes of a training row.
@@ -139,11 +126,9 @@ class DoubleSampling(TakesWeights, LearnsMore):
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
-    ``partial_fit`` makes the sums of the labels those of all rows: up to rounding, they are the same as if the model
-    had been fitted to all rows. f becomes the mean of the present one and of one learnt on pairs of the new rows, each
-    counted by its number of pairs; where the new rows give no pair, f stays. Features that no earlier row had are
-    learnt, too. It cannot learn further rows with ``candidates_from="plt"``, or when ``distance``, ``weighting`` or
-    ``features`` were changed after ``fit``.
+    ``partial_fit`` makes the sums of the labels those of all rows, and f the mean of the present one and of one learnt on
+    pairs of the new rows, each counted by its number of pairs. It cannot learn further rows with
+    ``candidates_from="plt"``, or when ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
 
     References
     ----------

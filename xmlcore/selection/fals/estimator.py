@@ -51,8 +51,7 @@ class FALS(KeepsColumns, MultiLabelModel):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with FAMS and FIMS
         The scores of all features. Missing where they would have exceeded ``max_score_bytes``.
     standard_error_ : ndarray of float32, as ``scores_``
-        The standard errors of sampled scores; missing when scores are exact. From few rows they are often too small:
-        from 16 rows, two errors cover some 85 %, from 64 some 91 %.
+        The standard errors of sampled scores, often too small from few rows; missing when scores are exact.
     n_selected_ : int
         The number k of features of each label.
     order_ : str
@@ -74,11 +73,8 @@ class FALS(KeepsColumns, MultiLabelModel):
 
     Notes
     -----
-    The paper does not state the following choices. By default an epoch has 100 steps. Weights and biases are first
-    drawn uniformly between -1/sqrt(n_in) and 1/sqrt(n_in). The learning rate is 0.001. Attributions other than
-    gradients are squared and averaged as gradients are. The smoothing term of LRP has the sign of the sum that it is
-    added to. Features are not scaled: there is a warning where the values of one are a thousand times those of the
-    median feature, or where the scores of a label are all 0.
+    docs/methods/fals.md has the choices that the paper leaves open. Features are not scaled: there is a warning where the
+    values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
 
     References
     ----------
