@@ -26,9 +26,7 @@ SHARES = 50  # of rows left to people, at which the precision of the others is t
 def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> Calibration:
     """Learn to turn the scores of a model into probabilities.
 
-    The share of right labels is found as a function of the score, for the first label of a row, the second one, those
-    at places 3 to 5, 6 to 20 and beyond: by isotonic regression, with straight lines between the middles of its steps,
-    or by beta calibration where that predicts other held-out rows better.
+    The share of right labels is found as a function of the score and the place in the row's ranking: docs/decisions.md.
 
     Parameters
     ----------
@@ -50,12 +48,6 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     ------
     ValueError
         No row has a label, or scores are not in [0, 1]; or what the model finds wrong with X.
-
-    References
-    ----------
-    B. Zadrozny, C. Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
-    A. P. Oron, N. Flournoy, "Centered isotonic regression", Statistics in Biopharmaceutical Research 2017.
-    M. Kull, T. Silva Filho, P. Flach, "Beta calibration", AISTATS 2017.
     """
     most = check_count(n_candidates, "n_candidates")
     examples = getattr(innermost(model), "sampled_size_", None)

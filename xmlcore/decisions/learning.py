@@ -78,16 +78,8 @@ def learn(
 
     Notes
     -----
-    For measures that are no mean over rows, sets of labels are found for the held-out rows by block coordinate ascent
-    on the expected measure, by calibrated probabilities; the gains of labels at that point are the rule. Labels with
-    few rows are drawn to the mean. For coverage the rule is a mixture, found by the algorithm of Frank and Wolfe. Only
-    the choice of the rule, a threshold, and the calibration depend on the true labels.
-
-    References
-    ----------
-    E. Schultheis et al., "Generalized test utilities for long-tail performance in extreme multi-label classification",
-    NeurIPS 2023.
-    E. Schultheis et al., "Consistent algorithms for multi-label classification with macro-at-k metrics", ICLR 2024.
+    docs/decisions.md says how the rule is found. Only its choice, a threshold, and the calibration depend on the true
+    labels.
     """
     goal = None if least is not None else read_goal(measure)
     if at_most and not (goal and goal.k):
@@ -156,8 +148,8 @@ def best_sets(
 ) -> sp.csr_array:
     """Choose labels for many rows together, so that the expected measure over these rows is best.
 
-    The expected measure takes the probabilities for true. A label of which less than a row is expected then gains much
-    by macro recall and balanced accuracy, which can end below the k most probable labels: for these, :func:`learn`.
+    The expected measure takes the probabilities for true. By macro recall and balanced accuracy it can end below the k
+    most probable labels: for these, :func:`learn`.
 
     Parameters
     ----------
@@ -217,14 +209,10 @@ def _sums(P, taken) -> np.ndarray:
 
 
 def _mixed(rule: Rule, P: sp.csr_array, gains: Gains) -> Rule:
-    """Return the mixture of rules, from a first one on, that is best for the expected measure.
-
-    It is found by the algorithm of Frank and Wolfe (Schultheis et al. 2024): the next part is best for the gains where
-    the mixture is, and gets the share with which the measure is largest. The parts of a mixture count as if they
-    decided for fractions of each row.
-    """
+    """Return the mixture of rules, from a first one on, that is best for the expected measure (Frank and Wolfe)."""
     from scipy.optimize import minimize_scalar
 
+    # The parts of a mixture count as if they decided for fractions of each row.
     points, shares, now = [(rule.slopes, rule.offsets)], np.ones(1), _sums(P, rule.take(P))
     for _ in range(MOST_PARTS - 1):
         point = tuple(part[None] for part in _at_point(gains, *now))

@@ -39,7 +39,7 @@ def promise(
         In place of ``recall``: the share of a row's set that is right, mean over rows; an empty set counts as 1.
     risk : float in (0, 1), or None
         The probability, over the draw of the held-out rows, that the promise fails. None, for ``recall`` only: the
-        share is promised on average over draws of held-out rows, which needs smaller sets (conformal risk control).
+        share is promised on average over draws of held-out rows, which needs smaller sets.
     n_candidates : int
         Only so many labels of a row can be in its set.
 
@@ -58,15 +58,8 @@ def promise(
 
     Notes
     -----
-    The threshold is chosen by tests in a fixed order (learn then test): each has the p-value of Hoeffding and Bentkus
-    for the hypothesis that the mean loss is above the bound, and they are gone through from the safest one as long as
-    p is at most the risk. This holds for any model and any distribution of rows, as long as held-out and new rows are
-    drawn independently from the same distribution.
-
-    References
-    ----------
-    A. N. Angelopoulos et al., "Conformal risk control", ICLR 2024 (arXiv 2208.02814).
-    A. N. Angelopoulos et al., "Learn then test", Annals of Applied Statistics 2025 (arXiv 2110.01052).
+    It holds for any model and any distribution of rows, as long as held-out and new rows are drawn independently from
+    the same distribution: docs/decisions.md.
     """
     if (recall is None) == (precision is None):
         raise TypeError("give either recall or precision: the share that is promised")

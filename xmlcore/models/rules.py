@@ -72,8 +72,7 @@ class Rule:
     """A rule for which labels of a row are predicted: those with the largest gains, or all whose gain is positive.
 
     The gain of label j with probability p is ``slopes[:, j] * p + offsets[:, j]``: all measures of
-    :func:`xmlcore.decisions.learn` are best with gains of this form (Schultheis et al., "Consistent algorithms for
-    multi-label classification with macro-at-k metrics", ICLR 2024). Of several parts, one decides for a row, drawn by
+    :func:`xmlcore.decisions.learn` are best with gains of this form. Of several parts, one decides for a row, drawn by
     the row's probabilities: the same row always gets the same labels.
 
     Attributes
@@ -166,10 +165,10 @@ class Rule:
     def drift(self, X: Matrix) -> "Drift":
         """Return whether rows look drawn like the held-out ones, as promises ask.
 
-        Two numbers of each row are compared with those of the held-out rows by chi-squared tests, in twenty bins, or
-        fewer where these would have less than 50 held-out rows each: the largest probability, and the sum of the
-        candidates' probabilities. Rows can be others in ways that these do not show; and a small p-value says that rows
-        are others, not that the promise is broken. Rows that come several times make it too small.
+        Two numbers of each row, the largest probability and the sum of the candidates' probabilities, are compared with
+        those of the held-out rows by chi-squared tests. Rows can be others in ways that these do not show; and a small
+        p-value says that rows are others, not that the promise is broken. Rows that come several times make it too
+        small.
 
         Parameters
         ----------
@@ -180,8 +179,8 @@ class Rule:
         -------
         Drift
             ``p_value``: of rows drawn like the held-out ones it is below 0.05 in 5 % of the cases; 1 if fewer than 100
-            rows were held out, which tell nothing. ``distance``: the
-            largest difference of the shares of rows whose largest probability is below any bound. ``rows``.
+            rows were held out. ``distance``: the largest difference of the shares of rows whose largest probability is
+            below any bound. ``rows``.
 
         Raises
         ------

@@ -118,7 +118,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
     drawn and never predicted.
 
     ``predict_proba`` divides each row among its candidates in proportion to exp(f). These shares are not calibrated
-    probabilities. ``size`` has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of it).
+    probabilities. ``size`` has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of
+    it).
 
     ``predict`` without a threshold or a rule returns the best candidate of each row when each training row had one
     class, else those with at least half of an equal share: 0.5 divided by the mean number of classes of a training row.
@@ -126,8 +127,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
-    ``partial_fit`` makes the sums of the labels those of all rows, and f the mean of the present one and of one learnt on
-    pairs of the new rows, each counted by its number of pairs. It cannot learn further rows with
+    ``partial_fit`` makes the sums of the labels those of all rows, and f the mean of the present one and of one learnt
+    on pairs of the new rows, each counted by its number of pairs. It cannot learn further rows with
     ``candidates_from="plt"``, or when ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
 
     References

@@ -35,9 +35,9 @@ class LdSM(TakesWeights, LearnsMore):
 
     An inner node of a tree has a linear regressor for each of its M children. A row goes to every child whose regressor
     gives at least one half, or to the child with the largest value if none does. A leaf predicts the labels of the
-    training rows that reached it. The regressors of a node are trained while the tree grows, and minimise an objective J:
-    docs/methods/ldsm.md. ``LdSM.preset("paper")`` has the settings of the paper, ``LdSM.preset("program")`` those of its
-    authors' program.
+    training rows that reached it. The regressors of a node are trained while the tree grows, and minimise an objective
+    J: docs/methods/ldsm.md. ``LdSM.preset("paper")`` has the settings of the paper, ``LdSM.preset("program")`` those of
+    its authors' program.
 
     {parameters}
 
@@ -67,8 +67,8 @@ class LdSM(TakesWeights, LearnsMore):
     with nearness when ``rerank_beta`` is below 1. A probability is the share of a leaf's training rows that have the
     label, averaged over the leaves of a tree and over trees: a label of a row with many labels counts as much there.
 
-    ``partial_fit`` sends rows down the trees, and counts them, with their labels, in each node that they reach; nodes and
-    regressors stay. So this is for rows that are few beside those of ``fit``, or like them. Features that no row of
+    ``partial_fit`` sends rows down the trees, and counts them, with their labels, in each node that they reach; nodes
+    and regressors stay. So this is for rows that are few beside those of ``fit``, or like them. Features that no row of
     ``fit`` had are used by re-ranking only; with ``rerank_space="idf"`` further rows cannot be learnt.
 
     References

@@ -73,8 +73,8 @@ class FALS(KeepsColumns, MultiLabelModel):
 
     Notes
     -----
-    docs/methods/fals.md has the choices that the paper leaves open. Features are not scaled: there is a warning where the
-    values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
+    docs/methods/fals.md has the choices that the paper leaves open. Features are not scaled: there is a warning where
+    the values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
 
     References
     ----------
