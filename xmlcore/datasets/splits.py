@@ -166,14 +166,8 @@ def read_split(train, test, n_rows: int) -> tuple[tuple[np.ndarray, np.ndarray],
 def stratified_parts(Y: Labels, shares: Sequence[float], random_state: int = 0) -> np.ndarray:
     """Return the part of each row: each part gets its share of the rows of each label, as far as possible.
 
-    This is the iterative stratification of Sechidis, Tsoumakas and Vlahavas (2011), "On the stratification of multi-
-    label data", ECML PKDD. The label with the fewest rows left is next. Each of its rows goes to the part that lacks
-    most rows of this label, then to the one that lacks most rows in all; ties are broken at random. So even the rows of
-    rare labels are spread, which a random split leaves to chance.
-
-    Parts made in this way have about their share of the rows. In a last step, as few rows as possible move from parts
-    that are too large to parts that are too small: those whose labels suffer least (see :func:`move_to_sizes`). Shares
-    sum to 1. It takes O(label occurrences x (parts + log label occurrences)) time.
+    This is the iterative stratification of Sechidis et al. (2011), and a last step to the sizes asked for:
+    docs/statistics.md. Shares sum to 1.
     """
     Y = check_labels(Y, name="Y")
     wanted = "two or more numbers above 0 that sum to 1"

@@ -1,14 +1,6 @@
-"""Measures of how good a ranking of labels is, at 1..k, and the label weights that propensity-scored measures need.
+"""Measures of rankings, of sets, of scores and of probabilities, their intervals, and tests of differences.
 
-These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
-one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` and ``precision_recall_f1`` sets of labels;
-``one_error``, ``ranking_loss``, ``average_precision`` and ``micro_auc`` scores for all labels, as scikit-learn does
-where it has them.
-``scorer`` turns a measure at k into a scorer for scikit-learn's model selection.
-
-``intervals`` gives measures with bootstrap intervals over rows; ``paired_permutation``, ``paired_bootstrap`` and
-``compare_rankings`` say whether models differ on one data set, ``wilcoxon`` and ``friedman`` over several.
-``reliability`` and ``calibration_error`` say whether probabilities are right.
+docs/measures.md lists them. The conventions are those of napkinXC 0.7.2, with which the tests compare.
 """
 
 from xmlcore.documented import document

@@ -1,8 +1,4 @@
-"""Intervals of measures, by drawing the test rows again with replacement; see docs/measures.md.
-
-They are **percentile** intervals. Macro, weighted and coverage measures are means over the labels that occur, and a
-resample lacks some of these: the resampled values are moved so that the interval is around the measured value.
-"""
+"""Intervals of measures, by drawing the test rows again with replacement; see docs/measures.md."""
 
 from collections.abc import Sequence
 

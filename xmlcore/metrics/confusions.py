@@ -38,10 +38,7 @@ def confusions(
     """Find the wrong labels that are predicted most where true ones are missed.
 
     A pair of labels (i, j) is confused in a row that has i, for which i is not predicted, and j wrongly is. A row with
-    m missed and w wrong labels has m w such pairs, and each counts as 1 / max(m, w) of a swap: its mean count over all
-    ways to put wrong labels in the places of missed ones. So no label of a row counts more than once, and rows with
-    many labels do not decide alone. With one label per row and k = 1, swaps are the cells of the confusion matrix off
-    its diagonal.
+    m missed and w wrong labels has m w such pairs, and each counts as 1 / max(m, w) of a swap: docs/measures.md.
 
     {Parameters: Y_true, ranking}
     k : int, optional

@@ -1,9 +1,4 @@
-"""Whether models differ: tests over the rows of one data set, and over several data sets, as in docs/measures.md.
-
-The tests over rows are paired: they compare the two rankings of each row. No p-value is 0: with n resamples of which b
-are as extreme, it is (b + 1) / (n + 1). Over data sets, the values of one measure go in a table with a row per data set
-and a column per model; these tests look at the order of differences only, as they are not of one size.
-"""
+"""Whether models differ: tests over the rows of one data set, and over several data sets, as in docs/measures.md."""
 
 import numbers
 from collections.abc import Callable, Mapping

@@ -16,9 +16,7 @@ from xmlcore.typing import Labels, Matrix
 class KeepsColumns(Estimator):
     """Base of the selections: ``transform`` keeps the features that are selected for at least one label.
 
-    A model that is trained on the result sees the features of all labels: with many labels, and few features in common,
-    this can be nearly all. A selection that is the same for all labels keeps k features: ``FALS(pattern="FAMS")``, or
-    ``per_label=False`` of the other selections. :class:`xmlcore.selection.BRDT` trains each label on its own features.
+    With many labels, and few features in common, this can be nearly all: docs/scikit_learn.md.
     """
 
     _sklearn_auto_wrap_output_keys = {"transform"}  # scikit-learn's name for what ``set_output`` can change

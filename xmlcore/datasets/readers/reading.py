@@ -51,23 +51,12 @@ def read_matrix(
         from the content, not from the name.
         A file object with ``getvalue`` is read whole, any other from its current position.
     format : {"auto", "xmlc", "svmlight", "npz", "arff", "csv"}
-        ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``. With
-        ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
-        ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
-        ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
-        ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
-        ``label_names`` if there are names. A list Y of class numbers or names is one label for each row. An npy file is
-        a dense matrix of features, or of labels.
-        ``"arff"``: dense or sparse rows, and ``labels`` to say which attributes are labels, unless the relation has
-        MEKA's option ``-C``. A nominal feature with two values becomes 0 and 1, one with more values a column for each,
-        ``name=value``; in a sparse row, a nominal value that is left out is the first one. ``?`` is read as 0, with a
-        warning.
-        ``"csv"``: a table with commas, semicolons, tabs or vertical bars between cells, names of the columns in the
-        first line (or none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells
-        are read as 0, with a warning. Except with commas between cells, decimals may follow a comma.
-        ``"auto"``: as the content says. Text is xmlc if the first line has three whole numbers, and svmlight if it has
-        no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
-        the file fits it as a header.
+        docs/formats.md describes them. ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line,
+        ``l1,l2 f:v f:v``; with ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
+        ``"svmlight"``: the rows without the header. ``"npz"``: arrays of NumPy, or a matrix that
+        ``scipy.sparse.save_npz`` wrote. ``"arff"``: ``labels`` says which attributes are labels, unless the relation
+        has MEKA's option ``-C``. ``"csv"``: a table, and ``labels`` to say which columns are labels. ``"auto"``: as the
+        content says; text is xmlc if the first line has three whole numbers, and svmlight if it has no other format.
     labels : path, bytes, or binary file object; or int, str, or list of str; optional
         The file with the labels, if ``source`` has none: an npz or npy file, a CSV file with a column of 0 and 1
         for each label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each
@@ -116,22 +105,13 @@ def read_matrix(
     Warns
     -----
     DatasetWarning
-        A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
-        there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header states other
-        numbers than the data have, and ``counts`` is "data". Or values of a table or an ARFF file are missing. Or a
-        label is named like a feature, two labels or features have one name, or all rows have a label.
+        The file can be read, but may not be what it seems: see docs/formats.md.
 
     Notes
     -----
-    A row has no labels if it starts with a space or tab, or if its first token has a colon. There may be blanks around
-    the commas between labels. In xmlc a blank line is a row without labels and features, as long as the header states
-    more rows; in svmlight it is no row, as in other readers of that format. ``#`` starts a comment, and a line with
-    nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and then
-    to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
-
-    Time: XMLC and svmlight take two compiled passes over the text, at hundreds of MB per second on one core; ARFF and
-    tables are read at some tens. Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of
-    what the header states, and the decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
+    Values are rounded to float64 and then to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
+    Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of what the header states, and the
+    decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
     options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
     file = NamedSource(source, name, max_bytes)

@@ -1,10 +1,4 @@
-"""The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas.
-
-A row is a public function, class or method. Its text is the prose of its docstring, without signature, sections, code
-and formulas; its labels are the function itself and those that its See Also names. So a model finds functions for a
-sentence, and a test row is found by what related functions say, since its own text was not seen. Names of functions
-are left out of the texts where they are marked up, and those of the row's labels wherever they are no plain words.
-The data set keeps the texts.
+"""The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas: docs/catalog.md.
 
 The packages are scanned in a Python process of its own (this file, run as a script). The scan imports every public
 module of four packages: in the user's process that would keep hundreds of modules in memory, switch on experimental

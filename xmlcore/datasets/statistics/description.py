@@ -250,10 +250,7 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
 def imbalance(Y: sp.csr_array) -> tuple[dict, np.ndarray, np.ndarray]:
     """Return how unequal the frequencies of labels are: numbers by name, and IRLbl and SCUMBLE of each label.
 
-    IRLbl is the rows of the most frequent label / those of this label; SCUMBLE is the mean over the label's rows of
-    :func:`scumble_of_rows`. See Charte et al. (2015), "Addressing imbalance in multilabel classification: Measures and
-    random resampling algorithms", Neurocomputing 163, and Charte et al. (2019), "Dealing with difficult minority labels
-    in imbalanced multilabel data sets", Neurocomputing 326-327. The R package mldr has the same.
+    docs/statistics.md defines them. The R package mldr has the same.
     """
     counts = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64)
     unknown, occurs = np.full(counts.size, np.nan), counts > 0

@@ -17,18 +17,8 @@ FALSE_DISCOVERIES = 0.05  # expected share of columns that do not differ among t
 
 
 def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
-    """Compare each column of two matrices: features, or labels, of training and of test rows.
-
-    The difference of a column is the standardised mean difference: (mean of the test rows - mean of the training rows)
-    / s, where s is the root of the mean of the two variances. Zeros count. By convention, 0.2 is a small difference,
-    0.5 a medium one, 0.8 a large one (Cohen 1988).
-
-    Whether it is more than chance is tested with z = (mean of the test rows - mean of the training rows) / (t *
-    sqrt(1 / n_train + 1 / n_test)), where t is the standard deviation over all rows. If rows are assigned to the two
-    parts at random, z is nearly normal for a column with enough values: at least 5 are needed in the smaller part if
-    both parts have the same share. By the procedure of Benjamini and Hochberg (1995), 5 % of the columns that are said
-    to differ are expected not to. Nothing is proportional to D, which a file's header may state to be huge.
-    """
+    """Compare each column of two matrices: features, or labels, of training and of test rows (docs/statistics.md)."""
+    # Nothing is proportional to D, which a file's header may state to be huge.
     from scipy.special import ndtr
 
     columns = used_columns(train, test)

@@ -26,9 +26,7 @@ class LabelPairs(NamedTuple):
 def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int = 2) -> LabelPairs:
     """Find the labels that occur together most, and those that avoid each other most.
 
-    With N rows, n_i rows with label i and n_ij rows with both, the expected number of rows with both is
-    n_i * n_j / N, the lift is n_ij over this, and phi is (N n_ij - n_i n_j) / sqrt(n_i n_j (N - n_i) (N - n_j)), the
-    correlation of the two columns.
+    phi is the correlation of the two columns; docs/statistics.md defines the measures.
 
     Parameters
     ----------
@@ -50,9 +48,7 @@ def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int =
     Notes
     -----
     Time is proportional to the sum of the squared numbers of labels of rows. Memory is bounded: labels are taken in
-    blocks. Exclusions among labels that never occur together are not in any list of pairs, but are searched among the
-    most frequent labels, as many as are needed: |phi| of such a pair cannot be larger than the root of the product of
-    the odds n / (N - n) of its two labels.
+    blocks.
     """
     Y = check_labels(Y)
     n_pairs, n_partners = check_count(n_pairs, "n_pairs", 0), check_count(n_partners, "n_partners", 0)

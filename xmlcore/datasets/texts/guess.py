@@ -188,11 +188,7 @@ def _sample_text(source, asked):
 
 
 def guess_new_texts(source, encoding: str = "utf-8", name: str | None = None) -> Guess:
-    """Guess which column of a file has texts to be labelled: in a file called .txt, each line is one.
-
-    It is read as other files are if it is JSON lines or Annif's short texts, or if it is a table whose first line names
-    a column of texts and one of labels or ids, and whose rows all have as many cells.
-    """
+    """Guess which column of a file has texts to be labelled: in a file called .txt, each line is one (docs/text.md)."""
     named = NamedSource(source, name)
     with records.opened_folder(named) as folder, named.archive() as archive:
         packed = [] if archive is None else [file.filename for file in files_in(archive)]
@@ -406,11 +402,9 @@ def _mean_length(values, kinds=str) -> float:
 
 
 def _text_column(values, named: bool = False) -> str | None:
-    """Return the column that seems to have the texts: the longest of those with a usual name, or of all.
-
-    One with a usual name may have lists of tokens or objects, so that its rows are read or refused, and no other column
-    takes its place. Beside others of these, a column of single words rather has ids.
-    """
+    """Return the column that seems to have the texts: the longest of those with a usual name, or of all."""
+    # One with a usual name may have lists of tokens or objects, so that its rows are read or refused. Beside others of
+    # these, a column of single words rather has ids.
     kinds = (str, list, tuple, dict) if named else str
     lengths = {column: _mean_length(cells, kinds) for column, cells in values.items()}
     lengths = {column: length for column, length in lengths.items() if length > 0 and not _lists_marked(values[column])}

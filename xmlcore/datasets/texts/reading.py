@@ -48,14 +48,11 @@ def read_texts(
         (true and false, yes and no) for the label that is the column's name. ``None`` reads no labels. The default
         also finds Annif's columns "subject_uris" and "subjects".
     format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "fasttext", "lines"}
-        ``"csv"``, ``"tsv"``: a table, with commas, tabs, semicolons or vertical bars between cells, which may be in
-        double quotation marks, with line breaks in them; also Annif's short texts: a text, a tab, and URIs
-        ``<http://...>``. ``"jsonl"``: a JSON object in each line; labels are names, or Annif's subjects, such as
-        ``{"uri": "http://...", "label": "..."}``. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive
-        with documents ``.txt``, each with its subjects in a file of the same name: ``.tsv`` (URI, tab, label) or
-        ``.key`` (a label in each line); or ``.json`` files with text and subjects. ``"fasttext"``: a text in each line,
-        with its labels before, behind or among its words: ``__label__art __label__law The court``. ``"lines"``: each
-        line is a text, also an empty one, without labels. ``"auto"``: one of the others, as the content says.
+        docs/text.md describes them. ``"csv"``, ``"tsv"``: a table; also Annif's short texts. ``"jsonl"``: a JSON object
+        in each line. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive with documents ``.txt``,
+        each with its subjects in a file ``.tsv`` or ``.key`` of the same name; or ``.json`` files with text and
+        subjects. ``"fasttext"``: ``__label__art __label__law The court`` in each line. ``"lines"``: each line is a
+        text, also an empty one, without labels. ``"auto"``: one of the others, as the content says.
     separator : str
         Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"``, ``" "`` or ``"><"``; ``"lists"``,
         ``"uris"``, or ``"none"`` for one label in a cell. Lists of JSON, Python and NumPy are read with each of these.
