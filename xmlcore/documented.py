@@ -164,6 +164,15 @@ n_jobs : int, optional
     Number of threads; all cores when None. The result does not depend on it.""",
     "progress": """\
 progress : :class:`xmlcore.progress.Progress` or "bar", optional""",
+    "support": """\
+support : {"all", "nonzero"}
+    Which features may change: all, or those that the row has.""",
+    "objective": """\
+objective : {"margin", "loss"}
+    What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.""",
+    "nonnegative": """\
+nonnegative : bool
+    Set values below 0 to 0, which does not make the change longer. X must have no negative values.""",
     "frame": "frame : DataFrame",
     "figure": """\
 

@@ -148,18 +148,9 @@ class GaussianNoise(RowPerturbation):
 class WordNoise(RowPerturbation):
     """Random changes of words, for rows whose features are words: words are dropped, swapped and inserted.
 
-    A row with n features is changed in three steps:
-
-    1. Each feature is dropped with probability ``rate``.
-    2. Each feature that was not dropped is swapped with probability ``rate``: it is removed, and a new feature gets its
-       value.
-    3. New features are inserted. Their number is ``rate * n`` on average: that product is rounded up or down at random.
-       The value of an inserted feature is drawn from its values in the reference.
-
-    New features are drawn with probabilities proportional to the number of reference rows that have them. A feature
-    that the unchanged row has, or that was drawn for this row before, is drawn again. After 64 such draws in a row the
-    feature to be swapped is kept, or the insertion is skipped; this happens only to rows that have nearly all words of
-    the reference. A dropped word cannot be drawn for the same row.
+    Each feature of a row is dropped with probability ``rate``; each other one is swapped with this probability for a
+    new one, which gets its value; and ``rate`` times its features are inserted, on average, with values drawn from
+    those in the reference. New features are drawn as often as reference rows have them: docs/methods/robustness.md.
 
     Parameters
     ----------

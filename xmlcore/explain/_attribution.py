@@ -1,23 +1,7 @@
 """Contributions of features to the score of one label of each row, for every kind of model.
 
 The kind of a model is decided by its attributes, not by its class, so that a subclass or a model of another package is
-explained as well:
-
-==========================  =================================================  =========================
-a model with                is explained as                                    the score (``kind``)
-==========================  =================================================  =========================
-``linear_nodes``            a label tree (:class:`xmlcore.PLT`)                "log_proba"
-``linear_margins``          a linear classifier per label (``OneVsRest``)      "margin"
-``forest_`` and ``apply``   decision trees over rows (:class:`xmlcore.LdSM`)   "share"
-``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
-``score_parts``             a sum of the members' probabilities (``Mixture``)  "part"
-and ``neighbors``           a sum of votes (``NearestRows``)                   "votes"
-==========================  =================================================  =========================
-
-With the squared hinge as ``loss_``, the first two are "log_score" and "margin_score": no log or logit of a probability.
-
-A wrapper that keeps the fitted model as ``model_``, such as :class:`xmlcore.robustness.AdversarialTraining`, is
-explained as that model.
+explained as well. A wrapper that keeps the fitted model as ``model_`` is explained as that model.
 """
 
 from typing import NamedTuple
@@ -114,36 +98,10 @@ def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
 
     Notes
     -----
-    *Label tree.* The score is log P(label | x), a sum over the nodes of the label's path. The row is scaled to length
-    1, u = x / |x| (u = x, if ``normalize_`` of the model is not "l2"), and node v has the margin m = b + sum of w_f
-    u_f. The difference that the row makes at node v, log P_v(m) - log P_v(b), is divided among the features in
-    proportion to w_f u_f. This is exactly the integrated gradient (Sundararajan, Taly and Yan, ICML 2017) along the
-    straight line from the empty row to u, because the factor depends on the row only through m. A factor that is always
-    0 or 1 (infinite bias) contributes nothing.
-
-    *Several label trees.* The score is the log of the mean probability. Let L(a, b) = (a - b) / (log a - log b) be the
-    logarithmic mean. A sum A of probabilities p_t that changes from A0, with parts p_t0, then has log A - log A0 = sum
-    over t of L(p_t, p_t0) / L(A, A0) * (log p_t - log p_t0), exactly (the decomposition of Ang, Energy Policy 2005).
-    The contributions in tree t are therefore weighted by L(p_t, p_t0) / L(A, A0): trees that give the label a higher
-    probability count more. For several trees this is close to the integrated gradient, not equal to it.
-
-    *OneVsRest.* The score is the margin. Feature f contributes w_f u_f, exactly.
-
-    *LdSM.* The score is the mean share of the label in the leaves that the row reaches, as in ``predict_proba``. Each
-    step from a node to a child changes the share. The change, weighted by the part of the tree's reached leaves that
-    are reached through the child, is divided among the features that favour the step, in proportion to w_f x_f in the
-    margin that decided it: that of the child if it reached the threshold; the difference to the second largest margin
-    if no margin did. The sum is exact. The division is approximate, as in the path method of Saabas for decision trees:
-    it ignores other ways of the row, and features against the step get nothing. (Dividing by |w_f x_f| among all
-    features names features whose removal changes the label less, see :func:`deletion_curve`.) Steps that no feature
-    favours, which biases decided, are part of the baseline.
-
-    *DoubleSampling.* The score is a linear function of features of the pair of row and class. Each contributes its
-    weight times its value, and the baseline is 0.
-
-    *NearestRows.* The score is the sum of the votes of the nearest training rows that have the label; the value of each
-    is its cosine with the row. *Mixture.* The score is the sum of the members' weighted probabilities; the value of
-    each is its own score for the label. In both the baseline is 0.
+    The score is log P(label | x) of a label tree, the margin of OneVsRest, the mean share of the label in the leaves of
+    LdSM, a linear function of the features of the pair for DoubleSampling, the votes of rows for NearestRows, and the
+    weighted probabilities of the members for Mixture; the value of a vote is the cosine, that of a member its own
+    score. docs/methods/robustness.md says how each is divided among features, and where that is exact.
     """
     return Explainer(model).rows(X, labels)
 

@@ -116,9 +116,8 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
 
     Notes
     -----
-    Equation 61 as printed counts pairs with :math:`s_p < s_q`, which are those in the right order: it would be 1 for a
-    perfect ranking. Its text speaks of misclassified pairs, so "paper" turns the inequality round. With it, scores that
-    are all equal have no loss at all.
+    Equation 61 as printed counts the pairs in the right order, so "paper" turns its inequality round. With it, scores
+    that are all equal have no loss at all.
 
     Examples
     --------
@@ -160,11 +159,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
 
     Notes
     -----
-    Equation 62 as printed gives a perfect ranking of m true labels the terms 0, 1/2, ..., (m - 1) / m: a
-    mean of :math:`1 - H_m / m`, with the harmonic number :math:`H_m = 1 + 1/2 + ... + 1/m`, thus 0 for rows with one
-    label. The values that the paper reports for such data (0.62 on 20ng) cannot have been computed with this equation.
-    They agree with the common definition with ties broken in some order: on all features of bibtex the paper reports
-    0.34, which is the value of "mean"; that of "worst" is 0.27.
+    Equation 62 as printed gives a perfect ranking of rows with one label 0: docs/methods/fals.md.
 
     Examples
     --------

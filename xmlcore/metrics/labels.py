@@ -49,9 +49,7 @@ def f1_at_k(
     k : int
         Number of labels predicted for a row.
     average : {"micro", "macro", "samples", "weighted"}
-        "micro": one F1 over all pairs of a row and a label. "macro": the mean F1 of the labels that occur in
-        ``Y_true``, so a rare label counts as much as a frequent one. "weighted": this mean, weighted by the rows that
-        have the label. "samples": the mean F1 of the rows.
+        How labels and rows are put together: see :func:`precision_recall_f1_at_k`.
     {n_labels}
 
     Returns

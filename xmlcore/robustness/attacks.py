@@ -10,13 +10,8 @@ the one that the model ranks first for the clean row. Some rows are not changed:
 are all true, or for which a beam finds no wrong label; with both objectives those whose gradient is 0, such as a row of
 zeros.
 
-Values may become negative, unless ``nonnegative=True``. A row may get new features, those that the classifiers of its
-labels use, unless ``support="nonzero"``. Rounding the result to float32 can make d slightly longer than epsilon.
-
-References
-----------
-I. Goodfellow, J. Shlens, C. Szegedy, "Explaining and harnessing adversarial examples", ICLR 2015.
-A. Madry et al., "Towards deep learning models resistant to adversarial attacks", ICLR 2018.
+A row may get new features, those that the classifiers of its labels use, unless ``support="nonzero"``. Rounding the
+result to float32 can make d slightly longer than epsilon.
 """
 
 from dataclasses import dataclass
@@ -25,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.documented import documented
 from xmlcore.models.rows import rows_for
 from xmlcore.noise import RowPerturbation, check_flag, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
@@ -88,6 +84,7 @@ class _Attack(RowPerturbation):
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
 
+@documented
 @dataclass(frozen=True)
 class FGSM(_Attack):
     """Attack with one step of length epsilon along the gradient (Goodfellow et al., ICLR 2015).
@@ -99,12 +96,7 @@ class FGSM(_Attack):
     norm : {2, inf, "inf"}
         Norm in which the length is measured. 2: the step is epsilon times the normalised gradient. inf: each feature
         changes by epsilon times the sign of its gradient; a feature whose gradient is 0 keeps its value.
-    support : {"all", "nonzero"}
-        Which features may change: all, or those that the row has.
-    objective : {"margin", "loss"}
-        What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.
-    nonnegative : bool
-        Set values below 0 to 0, which does not make the change longer. X must have no negative values.
+    {support, objective, nonnegative}
 
     Notes
     -----
@@ -136,6 +128,7 @@ class FGSM(_Attack):
         return task.stepped(None, gradient, self.epsilon)
 
 
+@documented
 @dataclass(frozen=True)
 class PGD(_Attack):
     """Attack with several steps along the gradient (projected gradient descent; Madry et al., ICLR 2018).
@@ -154,15 +147,11 @@ class PGD(_Attack):
         Number of steps.
     step : float, optional
         Length of a step; 2.5 * epsilon / n_steps when None, as in the paper's implementation.
-    support : {"all", "nonzero"}
-        Which features may change: all, or those that the row has.
-    objective : {"margin", "loss"}
-        What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.
+    {support, objective}
     random_start : bool
         Start at a random row within epsilon of the clean row instead of at the clean row. Only features for which the
         clean row's objective has a gradient are changed, so that rows stay sparse.
-    nonnegative : bool
-        Set values below 0 to 0, which does not make the change longer. X must have no negative values.
+    {nonnegative}
 
     Notes
     -----

@@ -59,12 +59,7 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
 
     Notes
     -----
-    Rows are independent, and so are the draws of noise for different rows. The variance of a share is the sum of
-    squares of the rows' influence :math:`v_i = ((1 - s) x_i - y_i) / \sum_j x_j` on it, that of a difference of two
-    shares the sum of squares of the differences, because the same rows are compared. Intervals and p-values are
-    Student's, with Satterthwaite's degrees of freedom: the effective number of rows :math:`(\sum v^2)^2 / \sum v^4`,
-    less one. So four rows that change are not enough to be sure, however many others there are. For the influence, one
-    right row that is kept is added to those of each share: else nothing would be known of a model that loses all.
+    docs/methods/robustness.md says how intervals and p-values are computed.
     """
     counts, reference = _read(first_right, reference)
     records = []

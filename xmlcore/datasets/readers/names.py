@@ -60,11 +60,7 @@ def read_names(given, field: str, max_bytes: int | None = _BOUND) -> tuple[list[
 
 
 def read_label_table(given) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return what is above labels, and further names of them with the label of each.
-
-    The file is a table of tabs, semicolons or commas with the columns label, and parent or aliases or both, where a
-    cell may have several names with ; between; or it has in each line a name, a tab, and what that is in.
-    """
+    """Return what is above labels, and further names of them with the label of each (docs/formats.md)."""
     lines, source = read_names(given, "label_table")
     for delimiter in "\t;,":
         columns = [name.strip().lower() for name in next(csv.reader(lines[:1], delimiter=delimiter), ())]

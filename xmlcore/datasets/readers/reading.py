@@ -180,9 +180,7 @@ def read_dataset(
     train, test : path, bytes, or binary file object
         See :func:`read_matrix`. Without ``test``, some rows of ``train`` become the test rows, drawn at random by
         :func:`split_rows`; the data set's ``notes`` say so. ``train`` may also be a zip archive of several files, whose
-        names tell which one has the training rows (train), the test rows (test), and for ARFF the labels (.xml); or,
-        as in the Extreme Classification Repository, all rows and the numbers of the rows of each part (trSplit,
-        tstSplit), or the features and the labels of each part (trn_X_Xf, trn_X_Y, tst_X_Xf, tst_X_Y).
+        names tell what each has: docs/formats.md.
     name : str, optional
         By default that of the training file, without its endings and "train"; if nothing is left, that of its folder.
     test_size : float or int
@@ -378,9 +376,8 @@ def with_label_table(data: Dataset, source: Source) -> Dataset:
     data : Dataset
         Its labels have names.
     source : path, bytes, or binary file object
-        A CSV table with the columns ``label``, and ``parent`` or ``aliases`` or both, where a cell may have several
-        names with ; between; or lines of a name, a tab, and the name of what it is in; several lines if it is in
-        several. Labels and aliases that the data set lacks are left out.
+        A CSV table with the columns ``label``, and ``parent`` or ``aliases`` or both, or lines of a name, a tab, and
+        the name of what it is in (docs/formats.md). Labels and aliases that the data set lacks are left out.
 
     Returns
     -------

@@ -1,8 +1,4 @@
-"""Trees of LdSM as tables, for notebooks and the dashboard.
-
-Everything is computed from the arrays of :class:`xmlcore.models.ldsm.LdSMTree`, for all nodes at once or for a few
-given nodes, so that a tree of 100,000 nodes is no slower to look at than one of a hundred.
-"""
+"""Trees of LdSM as tables, for notebooks and the dashboard: of all nodes at once, or of a few given ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -116,12 +112,7 @@ def nodes_frame(
 
 
 def split_terms(tree: "LdSMTree", nodes) -> dict[str, np.ndarray]:
-    """Return terms of the paper's theorems for the splits of nodes, NaN for leaves and where they are not defined.
-
-    ``alpha`` is 0 where each label is in one child (Definition 2), ``beta`` where children get equally much (Definition
-    1). ``entropy_fall`` is by how much a split into two lowers the entropy of the leaves, over the node's share of rows
-    (Δ of Theorem 4).
-    """
+    """Return α, β and the fall of the entropy by the splits of nodes (docs/methods/ldsm.md), NaN without one."""
     found = {name: np.full(len(nodes), np.nan) for name in ("alpha", "beta", "entropy_fall")}
     inner = np.flatnonzero(tree.children[nodes, 0] >= 0)
     split, M = np.asarray(nodes)[inner], tree.children.shape[1]
