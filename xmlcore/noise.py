@@ -90,11 +90,6 @@ class GaussianNoise(RowPerturbation):
     support : {"all", "nonzero"}
         Which features get noise. "all": every feature, which makes every row dense (as in the paper). "nonzero": the
         features that the row has, whose noise is the same as with "all".
-
-    References
-    ----------
-    A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
-    probabilistic label trees", 2025, section 3.2.
     """
 
     sigma: float

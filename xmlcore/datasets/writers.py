@@ -78,12 +78,6 @@ def write_matrix(
     xml : str or path, optional
         For ARFF: a Mulan XML file of the labels, written as well. By default MEKA's option ``-C`` says what they are.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Notes
-    -----
-    A row without labels starts with a space. A row without labels and features is a blank line in xmlc, and has the
-    feature 0 with the value 0 in svmlight, where blank lines are no rows. About 2 million stored values are written as
-    text per second.
     """
     if format not in WRITTEN:
         raise ValueError(f"format {format!r:.200} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
@@ -182,11 +176,9 @@ def write_arff(
 ) -> None:
     """Write features and labels as a sparse ARFF file, so that :func:`read_matrix` gives the same back.
 
-    Features are numeric attributes, the first of the file, with as few digits as needed to read the same float32 again.
-    Labels are the last attributes, with the values {0,1}. Names are all different, as ARFF requires: by default
-    ``feature0``, ``feature1``, ... and ``label0``, ``label1``, ... The relation has the name of the file by default. A
-    Mulan XML file of the labels is written to ``xml``; without it the relation ends with MEKA's option ``-C``. What
-    ARFF or XML cannot hold is a ValueError. Files are written completely or not at all.
+    Features are the first attributes, with as few digits as needed to read the same float32 again, labels the last
+    ones. The relation has the name of the file by default. What ARFF or XML cannot hold is a ValueError. Files are
+    written completely or not at all. See :func:`write_matrix`.
     """
     path = Path(path)
     X = check_features(X)

@@ -37,8 +37,7 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
 
     The bounds hold for every change, so that no attack can refute them: for each row x' of float32 values within the
     radius of x, ``model.predict_topk(x', k=1)`` has the same label. ``xmlcore._kernels.certificate_bounds`` derives
-    the bound. It is exact to first order: close to the largest valid radius where that is small, and more
-    cautious where the row is far from the border to another label.
+    the bound, which is exact to first order: docs/methods/robustness.md.
 
     Parameters
     ----------
@@ -53,12 +52,6 @@ def certified_radius(model: PLT, X: Matrix, n_jobs: int | None = None, progress:
         The radius is 0 for a row of zeros, which has no direction, and for a row whose first label is tied with another
         one, or so close to it that rounding in float32 could decide. It is below the row's length, because a change of
         that length can turn the row into any other row.
-
-    Notes
-    -----
-    O(weights * depth) time once. Then, for each row, time in the number of weights of the nodes that cannot be ruled
-    out with their whole subtree: some milliseconds for thousands of labels. The working memory is that of the model's
-    weights once more, and O(features of the label's path * depth + nodes * depth) for each thread.
     """
     progress = to_progress(progress)
     model = getattr(model, "model_", model)

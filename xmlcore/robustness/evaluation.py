@@ -38,7 +38,6 @@ COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value",
 _NEEDED = ("run", "sigma", "k", "bucket", "measure", "mean", "low", "high", "drop_mean")
 
 
-# More than 80 lines, because the docstring describes every column of the result; the code has 35.
 def evaluate(
     model: Ranker,
     X: Matrix,
@@ -123,11 +122,6 @@ def evaluate(
     -----
     The model predicts all rows ``n_repeats`` times at each level, level 0 included. FGSM does not depend on the seed:
     repeats differ in the times only.
-
-    References
-    ----------
-    A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
-    probabilistic label trees", 2025, algorithm 1.
     """
     progress = to_progress(progress)
     levels = [0.0, *filter(None, _distinct(sigmas, "sigmas", "level", check_number, 0.0, LARGEST_SIGMA))]

@@ -70,11 +70,6 @@ class AdversarialTraining(WrapsModel):
     n_augmented_ : int
         Number of copies that it was fitted to.
 
-    References
-    ----------
-    A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
-    probabilistic label trees", 2025. Attacks: I. Goodfellow et al., ICLR 2015; A. Madry et al., ICLR 2018.
-
     Examples
     --------
     >>> from xmlcore import PLT

@@ -157,10 +157,6 @@ class BRDT(TreeOfEachLabel):
     least one value in 16 is not 0 and they take at most 256 MiB, else sparse; this depends on the data alone. In
     memory, a model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
 
-    References
-    ----------
-    FALS: Feature attribution for label-specific feature selection in multi-label learning, section 4.2.1.
-
     Examples
     --------
     >>> from xmlcore.selection import BRDT

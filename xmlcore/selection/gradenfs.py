@@ -39,11 +39,6 @@ class GradEnFSSelection(Selector):
     are those of the authors' program: Adam with a step of 0.001, batches of 100 rows. It differs in four points: the
     output is a sigmoid for each label, where theirs is a softmax over classes; absent weights are absent, where theirs
     are trained within an epoch and set to 0 after it; a new connection begins at 0; rows are shuffled.
-
-    References
-    ----------
-    K. Liu, Z. Atashgahi, G. Sokar, M. Pechenizkiy, D. C. Mocanu, "Supervised feature selection via ensemble gradient
-    information from sparse neural networks", AISTATS 2024.
     """
 
     ABOUT = About(

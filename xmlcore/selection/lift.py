@@ -50,10 +50,6 @@ class LIFT(TreeOfEachLabel):
     k-means starts at random rows and ends when no row changes its cluster, or after 100 rounds. A cluster without rows
     gets the row that is farthest from its own centre.
 
-    References
-    ----------
-    M.-L. Zhang, L. Wu, "LIFT: Multi-label learning with label-specific features", IEEE TPAMI 2015.
-
     Examples
     --------
     >>> from xmlcore.selection import LIFT

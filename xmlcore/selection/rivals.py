@@ -157,11 +157,6 @@ class RandomForestSelection(Selector):
     -----
     A shared forest is grown tree by tree, and no tree is kept, because each node has two numbers for every label. The
     labels of the training rows are stored as a dense matrix, which needs 8 * N * L bytes.
-
-    References
-    ----------
-    L. Breiman, "Random forests", Machine Learning 2001. FALS: Feature attribution for label-specific feature selection
-    in multi-label learning, sections 3.3 and 4.1.
     """
 
     ABOUT = About(
@@ -256,10 +251,6 @@ class LassoSelection(Selector):
     -----
     sklearn.exceptions.ConvergenceWarning
         When labels stopped at ``max_iter``, once, with their number.
-
-    References
-    ----------
-    R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 1996.
     """
 
     ABOUT = About(

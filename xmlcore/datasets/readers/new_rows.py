@@ -57,10 +57,10 @@ def read_new_rows(
 ) -> NewRows:
     """Read rows whose labels are to be predicted.
 
-    The formats are those of :func:`xmlcore.datasets.read_matrix`, which are recognised by the content. A file needs no
-    labels; if it has some, they are not used. Where the file and the model have names of features, columns are matched
-    by name, in any order. Otherwise the features must be those of the model, in the same order. In a table, a column
-    named ``id`` or alike that is no feature has the ids of the rows, or else a first column of texts that differ.
+    The formats are those of :func:`xmlcore.datasets.read_matrix`. Labels in the file are not used. Where the file and
+    the model have names of features, columns are matched by name, in any order. Otherwise the features must be those of
+    the model, in the same order. In a table, a column named ``id`` or alike, or a first one of texts, has the ids of
+    the rows.
 
     Parameters
     ----------

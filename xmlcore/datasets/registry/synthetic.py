@@ -51,7 +51,6 @@ SYNTHETIC_SHAPES: Mapping[str, Mapping[str, float]] = MappingProxyType(
 frequent labels have about the same share of all label occurrences as in the real data set."""
 
 
-# More than 80 lines, because the docstring describes 16 parameters and what holds for every data set; the code has 30.
 def make_synthetic(
     shape: str = "small",
     *,
@@ -121,19 +120,8 @@ def make_synthetic(
 
     Notes
     -----
-    For every synthetic data set:
-
-    - Every row has at least one label and one feature. The requested means are those of the distributions; the means of
-      the rows differ by chance.
-    - Every label can occur. The label with rank r and probability p_r has about ``n_train * labels_per_row * p_r``
-      training rows; the most frequent labels have fewer, because a row has a label only once. A label need not occur:
-      with the shape "amazon-670k" a label has 4.0 training rows on average, the rarest about 2, and some 5 % of the
-      labels have none. The published data sets mostly leave out labels without training rows.
-    - Label ids and feature ids are random: they carry no information.
-    - Row i depends on i, on ``random_state`` and on the parameters that all rows share, not on the number of rows. The
-      first rows of a larger data set are the rows of a smaller one.
-
-    O(stored values + D + L) time and memory. Checking the result takes about as much memory again.
+    Every row has at least one label and one feature; a label need not occur. Label ids and feature ids are random. The
+    first rows of a larger data set are the rows of a smaller one. docs/scaling.md has more.
 
     Examples
     --------

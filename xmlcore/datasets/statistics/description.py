@@ -54,28 +54,21 @@ def describe(dataset: Dataset) -> Description:
 
         - ``n_train``, ``n_test``, ``n_features``, ``n_labels``
         - ``nonzeros_per_row_mean``, ``nonzeros_per_row_max``: of training rows
-        - ``labels_per_row_mean``, ``labels_per_row_max``: of training rows; ``cardinality``: mean labels of all rows;
-          ``density``: cardinality / n_labels
+        - ``labels_per_row_mean``, ``labels_per_row_max``: of training rows
         - ``label_frequency_mean``, ``_median``, ``_max``: training rows per label
         - ``n_labels_never_in_train``; ``share_labels_rare``: share of labels with at most 5 training rows
         - ``n_rows_without_labels_train``, ``_test``; ``n_rows_without_features_train``, ``_test``
         - ``n_labels_head``, ``_torso``, ``_tail``; ``share_occurrences_head``, ``_torso``, ``_tail``: shares of the
           label occurrences in training
         - ``n_features_never_used``: features in neither training nor test rows; ``n_features_never_in_train``
-        - ``n_label_sets``: number of different label sets of all rows, without the empty one;
-          ``n_label_sets_once``: of these, how many occur once; ``label_set_max``: rows with the most frequent one;
-          ``diversity``: number of different label sets / number of rows (Zhang and Zhou 2014), and ``tcs``: natural
-          logarithm of features x labels x different label sets (Charte et al. 2016), both with the empty set if a row
-          has it
-        - ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``, ``scumble``, ``scumble_cv``: of all rows, see
-          :func:`xmlcore.datasets.statistics.description.imbalance`
+        - of all rows, as docs/statistics.md defines them: ``cardinality``, ``density``, ``n_label_sets``,
+          ``n_label_sets_once``, ``label_set_max``, ``diversity``, ``tcs``, ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``,
+          ``scumble``, ``scumble_cv``
         - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
           ``n_labels_never_used``: labels that no row has
         - ``n_features_only_in_test``: features of test rows that no training row has
-        - ``n_missing_estimate``: label occurrences that training rows lack by the propensity model of Jain et al.
-          (2016): the sum of n_train x (inverse propensity - 1); ``share_missing_estimate``: their share of all
-          occurrences, those that are missing included. The model was fitted to Wikipedia and Amazon: for other data it
-          is a rough guess.
+        - ``n_missing_estimate``: a rough guess of the label occurrences that training rows lack (docs/statistics.md);
+          ``share_missing_estimate``: their share of all occurrences, those that are missing included
         - ``memory_bytes``: of the four matrices
 
     Notes

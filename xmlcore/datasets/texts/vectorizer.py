@@ -119,10 +119,8 @@ PARAMETERS = (
 class TextVectorizer(HasParameters):
     """Turn texts into rows of tf-idf weights.
 
-    The results are those of scikit-learn's ``TfidfVectorizer`` with the same settings: a word's weight in a text is its
-    count n there, or 1 + ln(n), times ln((1 + N) / (1 + its texts)) + 1, where N is the number of all texts; then rows
-    are scaled to Euclidean length 1, of each of several blocks alike. It counts without scikit-learn, which takes long
-    to import, so that the first answer of a saved model comes quickly.
+    The results are those of scikit-learn's ``TfidfVectorizer`` with the same settings; docs/text.md has the formula.
+    Rows are scaled to Euclidean length 1, of each of several blocks alike.
 
     In place of texts, a list ``[texts, vectors]`` has texts and matrices with a row for each, sparse or dense, such as
     embeddings: each is a block, whose columns come after those of the words.

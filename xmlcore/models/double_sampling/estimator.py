@@ -131,11 +131,6 @@ class DoubleSampling(TakesWeights, LearnsMore):
     on pairs of the new rows, each counted by its number of pairs. It cannot learn further rows with
     ``candidates_from="plt"``, or when ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
 
-    References
-    ----------
-    B. Joshi, M.-R. Amini, I. Partalas, F. Iutzeler, Y. Maximov, "Aggressive sampling for multi-class to binary
-    reduction with applications to text classification", NIPS 2017.
-
     Examples
     --------
     >>> from xmlcore import DoubleSampling

@@ -71,13 +71,6 @@ class LdSM(TakesWeights, LearnsMore):
     and regressors stay. So this is for rows that are few beside those of ``fit``, or like them. Features that no row of
     ``fit`` had are used by re-ranking only; with ``rerank_space="idf"`` further rows cannot be learnt.
 
-    References
-    ----------
-    M. Majzoubi, A. Choromanska, "LdSM: logarithm-depth streaming multi-label decision trees", AISTATS 2020.
-    S. Ross, P. Mineiro, J. Langford, "Normalized online learning", UAI 2013.
-    H. Jain, Y. Prabhu, M. Varma, "Extreme multi-label loss functions for recommendation, tagging, ranking and other
-    missing label applications", KDD 2016 (re-ranking).
-
     Examples
     --------
     >>> from xmlcore import LdSM
