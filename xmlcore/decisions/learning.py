@@ -165,11 +165,6 @@ def best_sets(
     csr_array of bool, shape (n, L)
         The labels of each row: block coordinate ascent from the most probable ones has ended, when no row's set can be
         changed for the better alone (Schultheis et al. 2023, algorithm 1).
-
-    Raises
-    ------
-    ValueError, TypeError
-        Values that are no probabilities, or an unknown measure.
     """
     P = check_features(probabilities, name="probabilities", dtype=np.float64, zeros=True)
     if not ((P.data >= 0) & (P.data <= 1)).all():

@@ -52,11 +52,6 @@ def intervals(
         A line per measure and k: ``measure``, ``k``, ``value``, ``low``, ``high``. ``value`` is what the function of
         the measure returns; all three are nan where it is not defined.
 
-    Notes
-    -----
-    Time O(n_resamples n) for each mean, O(n_resamples (n k + L)) for each macro measure. Memory is bounded: resamples
-    are taken in blocks of some 32 MiB.
-
     Examples
     --------
     >>> from xmlcore import metrics

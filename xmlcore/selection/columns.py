@@ -67,11 +67,6 @@ class KeepsColumns(Estimator):
         ndarray or sparse, shape (n, number of kept features)
             Dense if X is dense, with values of the same type; else CSR. After ``set_output(transform="pandas")`` a
             DataFrame.
-
-        Raises
-        ------
-        NotFittedError
-            The selection is not fitted.
         """
         checked = self._check_input(X)
         kept = self.get_support(indices=True)

@@ -153,9 +153,8 @@ class BRDT(TreeOfEachLabel):
 
     Notes
     -----
-    Training takes about O(nonzeros of the label's columns * depth) time per label. Columns are dense float32 where at
-    least one value in 16 is not 0 and they take at most 256 MiB, else sparse; this depends on the data alone. In
-    memory, a model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
+    Columns are dense float32 where at least one value in 16 is not 0 and they take at most 256 MiB, else sparse. A
+    model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
 
     Examples
     --------

@@ -341,8 +341,7 @@ class ChiSquaredSelection(_BlockSelection):
 
     Notes
     -----
-    Features must not be negative. All scores are computed from one product of the sparse matrices of labels
-    and features.
+    Features must not be negative.
     """
 
     ABOUT = About(
@@ -397,10 +396,8 @@ class MutualInformationSelection(_BlockSelection):
 
     Notes
     -----
-    If most training rows do not have a feature, its median is 0, and a row is above the median if it has
-    the feature. For features with two values, the scores are those of
-    :func:`sklearn.feature_selection.mutual_info_classif`. That function needs minutes; these scores need one product of
-    two sparse matrices.
+    If most training rows do not have a feature, its median is 0, and a row is above the median if it has the feature.
+    For features with two values, the scores are those of :func:`sklearn.feature_selection.mutual_info_classif`.
     """
 
     ABOUT = About(

@@ -37,14 +37,7 @@ def read_ranking(
 ) -> Ranking:
     """Read the labels that another program predicts for rows: a Ranking of shape (n_rows, k), largest scores first.
 
-    A text has a line for each row, in their order: its labels, best first, each perhaps with a colon and its score. Or
-    it is a table with a heading: columns ``row`` (from 0) and ``label``, and perhaps ``score`` or ``rank``; without
-    both, the labels of a row are in the order of the lines. Cells are separated by commas, semicolons or tabs. A label
-    is a name, or an id from 0 where no label has this name. An npz file holds scores, as ``scipy.sparse.save_npz``
-    writes a matrix of shape (rows, labels), or the arrays ``labels`` and ``scores`` of a Ranking, best first.
-
-    DatasetFormatError names the line and the column of another number of rows, an unknown label, a label twice in a
-    row, or a score that is no finite number.
+    docs/pages/compare.md has the forms of such files. DatasetFormatError names the line and the column of a fault.
     """
     progress, k = to_progress(progress), check_count(k, "k")
     n_rows, n_labels = check_count(n_rows, "n_rows", 0), check_count(n_labels, "n_labels", 0)

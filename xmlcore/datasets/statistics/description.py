@@ -70,10 +70,6 @@ def describe(dataset: Dataset) -> Description:
         - ``n_missing_estimate``: a rough guess of the label occurrences that training rows lack (docs/statistics.md);
           ``share_missing_estimate``: their share of all occurrences, those that are missing included
         - ``memory_bytes``: of the four matrices
-
-    Notes
-    -----
-    O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
     """
     check_dataset(dataset)
     train_rows_of_label = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)

@@ -44,11 +44,6 @@ def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int =
         ``.pairs`` have the largest phi, largest first; equal ones by ``n_both``. ``.partners`` are the labels with the
         largest phi of each label. ``.exclusions`` have the most negative phi: labels that are both frequent and
         occur together less often than by chance, or never.
-
-    Notes
-    -----
-    Time is proportional to the sum of the squared numbers of labels of rows. Memory is bounded: labels are taken in
-    blocks.
     """
     Y = check_labels(Y)
     n_pairs, n_partners = check_count(n_pairs, "n_pairs", 0), check_count(n_partners, "n_partners", 0)

@@ -101,10 +101,6 @@ def label_sets(dataset: Dataset) -> "DataFrame":
         A row per set that is not empty: ``rows`` (training and test rows with exactly this set), ``n_train``,
         ``n_test``, ``size`` (number of labels) and ``row`` (the first row with the set, where test rows follow the
         training rows). Most frequent sets first; equally frequent ones in the order of their first rows.
-
-    Notes
-    -----
-    Sets are told apart by the hashes of :func:`xmlcore.datasets.statistics.rows.row_hashes`.
     """
     hashes, sizes = _rows(dataset)
     filled = np.flatnonzero(sizes)

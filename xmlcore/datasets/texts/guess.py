@@ -122,8 +122,6 @@ def guess_columns(
     ------
     DatasetFormatError
         The file has no documents that can be read.
-    ValueError
-        An argument is not one of the allowed values.
     """
     return guess_with_values(NamedSource(source, name), Asked(format, encoding, delimiter, quoted, header))[0]
 

@@ -84,12 +84,6 @@ def read_texts(
     ------
     DatasetFormatError
         The file cannot be read so; the error has the line or the name of the file, and a remedy.
-    ValueError
-        An argument is not one of the allowed values.
-    TypeError
-        The source or an argument has the wrong type.
-    OSError
-        The file cannot be opened.
 
     Warns
     -----

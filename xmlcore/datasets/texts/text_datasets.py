@@ -70,8 +70,6 @@ def read_text_dataset(
     ------
     DatasetFormatError
         A file cannot be read, or no document has a label.
-    ValueError, TypeError, OSError
-        See :func:`read_texts`, :func:`split_rows` and :class:`TextVectorizer`.
     """
     progress = to_progress(progress)
     labels = [source.name for source in named_parts(train, test, split)]

@@ -285,8 +285,6 @@ class TextVectorizer(HasParameters):
 
         Raises
         ------
-        NotFittedError
-            The vectoriser is not fitted.
         TypeError, ValueError
             A text is not a string, or the vectors do not fit; the message says which.
         """
