@@ -32,10 +32,12 @@ WHOLE_ROWS = 1024  # number of rows that models predict at a time: larger blocks
 class RowPerturbation:
     """A change of rows: noise, or an attack on a model."""
 
+    LEVEL: ClassVar[str]  # the field of its strength: sigma, rate or epsilon
+
     @property
     def level(self) -> float:
         """Return the strength of the change: sigma, rate or epsilon."""
-        raise NotImplementedError
+        return getattr(self, self.LEVEL)
 
     def entries(self, X: sp.csr_array) -> float:
         """Return how many entries a changed row has, in the mean or at most."""
@@ -95,14 +97,11 @@ class GaussianNoise(RowPerturbation):
     sigma: float
     support: str = "all"
     name: ClassVar[str] = "gaussian"
+    LEVEL: ClassVar[str] = "sigma"
 
     def __post_init__(self):
         object.__setattr__(self, "sigma", check_number(self.sigma, "sigma", most=LARGEST_SIGMA))
         check_support(self.support)
-
-    @property
-    def level(self) -> float:
-        return self.sigma
 
     def entries(self, X: sp.csr_array) -> float:
         return X.shape[1] if self.support == "all" else X.nnz / X.shape[0] + 1
@@ -167,6 +166,7 @@ class WordNoise(RowPerturbation):
     insert: bool = True
     reference: object = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "words"
+    LEVEL: ClassVar[str] = "rate"
 
     def __post_init__(self):
         object.__setattr__(self, "rate", check_number(self.rate, "rate", most=1.0))
@@ -184,10 +184,6 @@ class WordNoise(RowPerturbation):
                 )
             if self.reference.nnz == 0:
                 raise ValueError("reference has no entries: there is no word to draw from it")
-
-    @property
-    def level(self) -> float:
-        return self.rate
 
     def entries(self, X: sp.csr_array) -> float:
         return 2 * X.nnz / X.shape[0] + 1

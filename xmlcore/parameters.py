@@ -417,33 +417,18 @@ GENERATORS = ("RandomState", "Generator")  # names of NumPy's classes whose inst
 SEEDS = "None draws a random seed. A generator is drawn from: each fit then has another seed."
 
 SEED = Parameter(
-    "random_state",
-    "Seed",
-    "The same seed gives the same model, whatever the number of workers.",
-    "int",
-    0,
-    minimum=0,
-    optional=True,
-    empty="",
-    offered=(0, 2**32 - 1),
-    advanced=True,
-    also=GENERATORS,
-    details=SEEDS,
-)
+    "random_state", "Seed", "The same seed gives the same model, whatever the number of workers.",
+    "int", 0, minimum=0, optional=True, empty="", offered=(0, 2**32 - 1), advanced=True, also=GENERATORS, details=SEEDS,
+)  # fmt: skip
 
 N_JOBS = Parameter(
-    "n_jobs",
-    "Workers",
-    "Number of threads. -1 and None use all cores that this process may use. The result does not depend "
-    "on this number.",
-    "int",
-    None,
-    refused=(0,),
-    optional=True,
-    in_form=False,
+    "n_jobs", "Workers",
+    "Number of threads. -1 and None use all cores that this process may use. The result does not depend on this "
+    "number.",
+    "int", None, refused=(0,), optional=True, in_form=False,
     details="-2 uses all but one, and so on. In a call that joblib makes, such as a fit of a grid search on several "
     "processes, None is 1.",
-)
+)  # fmt: skip
 
 
 def seed_of(random_state: RandomState) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import read_only
 from xmlcore.artifact_keys import plain
 from xmlcore.datasets.registry.entries import CatalogEntry, of_sizes, propensity_of
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
@@ -171,8 +172,7 @@ class Dataset:
 
     def _freeze(self):
         for matrix in (self.X_train, self.Y_train, self.X_test, self.Y_test):
-            for array in (matrix.indptr, matrix.indices, matrix.data):
-                array.flags.writeable = False
+            read_only((matrix.indptr, matrix.indices, matrix.data))
 
     def _set(self, field, value):
         object.__setattr__(self, field, value)  # although the class is frozen

@@ -96,41 +96,28 @@ def _leaves_below(tree):
 
 def _ways(model, x, label):
     """Return a frame of the nodes on each way of a row from a root to a leaf that it reaches in the trees of LdSM."""
-    leaves = model.apply(x)
+    leaves, frames, M = model.apply(x), [], model.trees_[0].children.shape[1]
     columns, values = row_in_columns(model, x)
-    lines, M = [], model.trees_[0].children.shape[1]
     for t, tree in enumerate(model.trees_):
-        reached = np.sort(leaves.of(0, t))
-        margins_of = {}  # of the children of each visited node
-        for leaf in reached.tolist():
-            for v in path_to(tree, leaf):
-                if v not in margins_of:
-                    found = regressors(model, t, v, columns)  # bias, weights, and which of the columns have some
-                    margins_of[v] = [np.nan] * M if found is None else found[0] + values[found[2]] @ found[1]
-                above = int(tree.parent[v])
-                child = -1 if above < 0 else int(np.flatnonzero(tree.children[above] == v)[0])
-                lines.append(
-                    (
-                        t, leaf, 1.0 / (reached.size * len(model.trees_)), int(tree.depth[v]), v,
-                        int(tree.n_samples[v]), np.nan if above < 0 else margins_of[above][child], *margins_of[v],
-                    )
-                )  # fmt: skip
-    margins = [f"margin_{c + 1}" for c in range(M)]
-    frame = pd.DataFrame(lines, columns=["tree", "leaf", "weight", "depth", "node", "n_rows", "margin", *margins])
-    shares_of_trees = []
-    for t, part in frame.groupby("tree", sort=False):
-        hist = model.trees_[t].histograms
-        column = np.asarray(hist[part["node"].to_numpy()][:, [label]].todense()).ravel()
-        shares_of_trees.append(column / part["n_rows"].clip(lower=1).to_numpy())
-    share = np.concatenate(shares_of_trees)
-    frame.insert(6, "share", share)
-    change = np.diff(share, prepend=np.nan)
-    change[frame["depth"].to_numpy() == 0] = np.nan
-    frame.insert(7, "change", change)
-    margin_values = frame[margins].to_numpy()
-    entered = margin_values >= THRESHOLD
-    below_threshold = ~entered.any(axis=1) & ~np.isnan(margin_values[:, 0])
-    entered[below_threshold, np.argmax(margin_values[below_threshold], axis=1)] = True
-    for c in range(M):
-        frame[f"entered_{c + 1}"] = entered[:, c]
-    return frame
+        reached = np.sort(leaves.of(0, t)).tolist()
+        leaf, node = np.array([(leaf, v) for leaf in reached for v in path_to(tree, leaf)], np.int64).T
+        visited, place = np.unique(node, return_inverse=True)
+        margins = np.full((visited.size, M), np.nan)  # of the children of each visited node
+        for v, of_children in zip(visited.tolist(), margins):
+            found = regressors(model, t, v, columns)  # bias, weights, and which of the columns have some
+            of_children[:] = np.nan if found is None else found[0] + values[found[2]] @ found[1]
+        above, margins = tree.parent[node], margins[place]
+        child = (tree.children[above] == node[:, None]).argmax(axis=1)
+        of_parent = np.roll(margins, 1, axis=0)  # which comes just before
+        own = np.where(above < 0, np.nan, of_parent[np.arange(node.size), child])
+        rows = tree.n_samples[node].astype(np.int64)
+        share = tree.histograms[node][:, [label]].toarray().ravel() / np.maximum(rows, 1)
+        change = np.where(above < 0, np.nan, np.diff(share, prepend=np.nan))
+        about = {"tree": t, "leaf": leaf, "weight": 1.0 / (len(reached) * len(model.trees_))}
+        about |= {"depth": tree.depth[node].astype(np.int64), "node": node, "n_rows": rows, "share": share}
+        about |= {"change": change, "margin": own} | {f"margin_{c + 1}": margins[:, c] for c in range(M)}
+        entered = margins >= THRESHOLD
+        best = np.argmax(margins, axis=1)[:, None] == np.arange(M)
+        entered |= best & ~(entered.any(axis=1) | np.isnan(margins[:, 0]))[:, None]
+        frames.append(pd.DataFrame(about | {f"entered_{c + 1}": entered[:, c] for c in range(M)}))
+    return pd.concat(frames, ignore_index=True)

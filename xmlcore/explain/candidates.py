@@ -92,21 +92,10 @@ class CandidateRanking:
 
     def wide(self) -> "DataFrame":
         """Return a line per class: rank, name, label, true, f, share, nearness, and a column for each feature."""
-        frame = pd.DataFrame(
-            {
-                "rank": pd.array(self.rank, dtype="Int64"),
-                "name": self.names,
-                "label": self.labels,
-                "true": self.right,
-                "f": self.f,
-                "share": self.shares,
-                "nearness": pd.array(self.nearness, dtype="Int64"),
-            }
-        )
-        for column in ("rank", "nearness"):
-            frame.loc[frame[column] == 0, column] = pd.NA
-        values = pd.DataFrame(self.features, columns=self.feature_names)
-        return pd.concat([frame, values], axis=1)
+        rank, nearness = (pd.Series(at, dtype="Int64").replace(0, pd.NA) for at in (self.rank, self.nearness))
+        columns = {"rank": rank, "name": self.names, "label": self.labels, "true": self.right, "f": self.f}
+        frame = pd.DataFrame(columns | {"share": self.shares, "nearness": nearness})
+        return pd.concat([frame, pd.DataFrame(self.features, columns=self.feature_names)], axis=1)
 
     def tidy(self, most: int | None = None, most_missed: int | None = None) -> "DataFrame":
         """Return a line per class and feature."""

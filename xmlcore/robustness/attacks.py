@@ -37,6 +37,8 @@ LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms
 class _Attack(RowPerturbation):
     """The common part of attacks; a subclass says with ``_moved`` where the rows of a block go."""
 
+    LEVEL = "epsilon"
+
     def __post_init__(self):
         object.__setattr__(self, "epsilon", check_number(self.epsilon, "epsilon", most=LARGEST))
         if not (_is_two(self.norm) or self.norm == np.inf or self.norm == "inf"):
@@ -45,10 +47,6 @@ class _Attack(RowPerturbation):
         if self.objective not in ("margin", "loss"):
             raise ValueError(f'objective must be "margin" or "loss", not {self.objective!r:.200}')
         check_flag(self.nonnegative, "nonnegative")
-
-    @property
-    def level(self) -> float:
-        return self.epsilon
 
     def entries(self, X: sp.csr_array) -> float:
         return X.shape[1]

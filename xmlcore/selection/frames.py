@@ -44,8 +44,7 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
         return table
     with_label, without_label = shares
     weighted = _weighted(scores, with_label, without_label)
-    ranks = np.empty((n_labels, k), np.int64)
-    np.put_along_axis(ranks, _best_first(weighted), np.arange(1, k + 1)[None, :], axis=1)
+    ranks = np.argsort(_best_first(weighted), axis=1) + 1
     shared = {"with_label": with_label.ravel(), "without_label": without_label.ravel()}
     return table.assign(**shared, weighted_score=weighted.ravel(), weighted_rank=ranks.ravel())
 

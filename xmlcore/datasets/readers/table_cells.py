@@ -3,6 +3,7 @@
 import io
 import re
 from dataclasses import dataclass
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -22,7 +23,6 @@ YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
 _BLOCK = 4 << 20  # number of bytes of text that are read at a time
 _NEWLINE, _QUOTE = 10, 34
-_BLANK_LINES = re.compile(rb"(?:[ \t\r]*+\n)*+(?:[ \t\r]*+\Z)?+")
 
 
 @dataclass(frozen=True)
@@ -231,27 +231,22 @@ class RecordBlock:
 
 def first_records(text, count: int) -> list[bytes]:
     """Return up to ``count`` first lines of a text that are not blank, with line ends in quotes."""
-    found, at = [], _BLANK_LINES.match(text).end()
-    while at < text.size and len(found) < count:
-        end = _record_end(text, at)
-        found.append(text[at:end].tobytes().rstrip(b"\r\n"))
-        at = _BLANK_LINES.match(text, end).end()
-    return found
-
-
-def _record_end(text, start):
-    """Return where the line that starts at ``start`` ends: after a line end outside quotes."""
-    at, size = start, 1 << 16
+    size = 1 << 16
     while True:
-        piece = text[start : start + size]
-        inside = np.logical_xor.accumulate(piece == _QUOTE)
-        ends = np.flatnonzero((piece == _NEWLINE) & ~inside)
-        if ends.size:
-            return start + int(ends[0]) + 1
-        at = start + piece.size
-        if at >= text.size:
-            return text.size
+        piece = text[:size]
+        ends = [*_line_ends(piece)[1].tolist(), *([piece.size] if piece.size == text.size else [])]
+        lines = (piece[start:end].tobytes() for start, end in pairwise([0, *ends]))
+        found = list(islice((line.rstrip(b"\r\n") for line in lines if line.strip(b" \t\r\n")), count))
+        if len(found) == count or piece.size == text.size:
+            return found
         size *= 4
+
+
+def _line_ends(piece) -> tuple[np.ndarray, np.ndarray]:
+    """Return which bytes are in quotes, and where lines end: behind a line end that is not."""
+    quoted = piece == _QUOTE
+    inside = np.logical_xor.accumulate(quoted) if quoted.any() else quoted
+    return inside, np.flatnonzero((piece == _NEWLINE) & ~inside) + 1
 
 
 def cells(line: bytes, separator: bytes) -> list[bytes]:
@@ -284,9 +279,7 @@ def blocks(text, form: CellForm):
         size = _BLOCK
         while True:
             piece = text[at : at + size]
-            quoted = piece == _QUOTE
-            inside = np.logical_xor.accumulate(quoted) if quoted.any() else quoted
-            ends = np.flatnonzero((piece == _NEWLINE) & ~inside) + 1
+            inside, ends = _line_ends(piece)
             if at + piece.size >= text.size:
                 if not ends.size or ends[-1] < piece.size:
                     ends = np.append(ends, piece.size)

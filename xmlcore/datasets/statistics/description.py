@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import bytes_of
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.statistics.drift import drift, used_columns
 from xmlcore.datasets.statistics.pairs import label_pairs
@@ -102,9 +103,7 @@ def describe(dataset: Dataset) -> Description:
     summary |= {
         "n_missing_estimate": missing,
         "share_missing_estimate": missing / (missing + train_rows_of_label.sum()) if missing else 0.0,
-        "memory_bytes": sum(
-            array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
-        ),
+        "memory_bytes": bytes_of(part for matrix in matrices for part in (matrix.indptr, matrix.indices, matrix.data)),
     }
     return Description(summary, labels, _spread(sizes, train_rows_of_label, test_rows_of_label))
 
