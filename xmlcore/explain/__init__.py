@@ -1,14 +1,4 @@
-"""Explanations: what each feature of a row contributes to a label's score, and whether that can be trusted.
-
-- One row: :func:`contributions`, :func:`path`, :func:`magnitude`.
-- Why one label and not another: :func:`contrast`.
-- Labels of a row on the scale of its explanations: :func:`label_values`; before and after a change: :func:`what_if`.
-- The fewest features without which a label is not among the first: :func:`counterfactual`.
-- Two explanations of a row: :func:`agreement`, :func:`side_by_side`.
-- An explanation under noise: :func:`stability`.
-- The label's probability without the features that an explanation names: :func:`deletion_curve`.
-- Many rows: :func:`importance`; the rows of one label: :func:`label_importance`.
-"""
+"""Explanations: what each feature of a row contributes to a label's score, and whether that can be trusted."""
 
 from xmlcore.documented import document
 from xmlcore.explain._attribution import (

@@ -96,16 +96,10 @@ def contrast(
     -------
     DataFrame
         A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
-        ``name`` (if names are known), ``value`` and ``contribution``. ``attrs`` has ``kind`` (as in
+        ``name`` (if names are known), ``value`` (of DoubleSampling the difference of the two pairs') and
+        ``contribution``, that to ``label`` minus that to ``other``. ``attrs`` has ``kind`` (as in
         :func:`xmlcore.explain.contributions`), ``baseline`` and ``total`` (the difference of the scores without
         features, and for x). The baseline and the contributions add up to the total.
-
-    Notes
-    -----
-    A contribution is the feature's contribution to ``label`` minus that to ``other``
-    (:func:`xmlcore.explain.attributions`), so they add up: to log P(label) - log P(other) for label trees, where nodes
-    that both paths share cancel out; to the difference of the margins, or of P for LdSM; and to the difference of f,
-    with the difference of the two pairs' features as ``value``.
     """
     kind = kind_of(model)
     model = unwrapped(model)

@@ -1,7 +1,6 @@
-r"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others.
+"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others.
 
-Notation: y is the set of true labels of a row, :math:`\hat y_{1..k}` the first k labels of its ranking. A quotient with
-the denominator 0 counts as 0 in a mean; means over labels are over those that occur in ``Y_true``.
+A quotient with the denominator 0 counts as 0 in a mean; means over labels are over those that occur in ``Y_true``.
 """
 
 from typing import NamedTuple
@@ -64,11 +63,9 @@ def precision_recall_f1_at_k(
 
 
 def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: ArrayLike | None = None) -> np.ndarray:
-    r"""Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
+    """Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
 
-    .. math:: \frac{|\bigcup_{rows} (y \cap \hat y_{1..k})|}{|\bigcup_{rows} y|}
-
-    napkinXC's definition; xCOLUMNs divides by the number of all labels.
+    That is of the labels that occur in ``Y_true``, as in napkinXC; xCOLUMNs divides by the number of all labels.
 
     {Parameters: Y_true, ranking, k, labels}
 
@@ -78,9 +75,7 @@ def coverage_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, labels: A
 
 
 def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
-
-    .. math:: \frac{1}{n} \sum_{rows} [y \cap \hat y_{1..k} = \emptyset]
+    """Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
 
     A user who looks at k suggestions finds none of use; smaller is better. Rows without true labels count as abandoned.
     napkinXC and xCOLUMNs give this name to the share of the other rows, which is 1 minus this one.
@@ -91,9 +86,7 @@ def abandonment_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.nda
 
 
 def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return the share of rows whose first k labels are exactly the true ones, at 1..k.
-
-    .. math:: \frac{1}{n} \sum_{rows} [y = \hat y_{1..k}]
+    """Return the share of rows whose first k labels are exactly the true ones, at 1..k.
 
     Where k labels are predicted for every row, only rows with k true labels can be right.
 
@@ -103,9 +96,7 @@ def subset_accuracy_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np
 
 
 def hamming_loss_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
-    r"""Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
-
-    .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y_{1..k}|
+    """Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
 
     Smaller is better. With many labels it is close to 0 whatever is predicted.
 

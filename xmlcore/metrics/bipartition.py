@@ -1,6 +1,4 @@
-r"""Measures of scores for all labels, and of predicted sets of labels, for data with up to some thousands of labels.
-
-Notation: y is the set of true labels of a row, :math:`s_l` the score of label l, n the number of rows, L of labels.
+"""Measures of scores for all labels, and of predicted sets of labels, for data with up to some thousands of labels.
 
 The defaults are the common definitions: those of scikit-learn, if scikit-learn has the measure. Definitions differ in
 how they treat equal scores, which decision trees often predict. ``ties="mean"`` is the expected value when ties are
@@ -21,9 +19,7 @@ BLOCK_ROWS = 1 << 15  # the same of rows, whose numbers fit into 16 bits
 
 
 def hamming_loss(Y_true: Labels, predictions: Labels) -> float:
-    r"""Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
-
-    .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y|
+    """Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
 
     {Parameters: sets}
 
@@ -65,7 +61,7 @@ def wrong_decisions(Y_true, scores) -> float:
 
 
 def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
-    r"""Return the share of rows whose label of largest score is not a true label (equation 60).
+    """Return the share of rows whose label of largest score is not a true label (equation 60).
 
     {Parameters: Y_true, scores}
     ties : {"first", "mean"}
@@ -99,9 +95,7 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
 
 
 def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
-    r"""Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
-
-    .. math:: \frac{1}{n} \sum_{rows} \frac{|\{(p, q): q \in y, p \notin y, s_p \ge s_q\}|}{|y| (L - |y|)}
+    """Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
 
     {Parameters: Y_true, scores}
     ties : {"worst", "mean", "paper"}
@@ -139,14 +133,11 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
 
 
 def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
-    r"""Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
-
-    .. math:: \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{l \in y}
-        \frac{|\{m \in y: s_m \ge s_l\}|}{|\{m: s_m \ge s_l\}|}
+    """Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
 
     {Parameters: Y_true, scores}
     ties : {"worst", "mean", "paper"}
-        "worst": the formula above, in which a label has the worst rank of those it is tied with; scikit-learn's
+        "worst": a label has the worst rank of those it is tied with; scikit-learn's
         ``label_ranking_average_precision_score``. "mean": its expected value when labels of equal score are put in
         random order. "paper": equation 62, in which only true labels of larger score count, the label itself not, over
         a rank of 1 + labels of larger score.
@@ -190,7 +181,7 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
 
 
 def micro_auc(Y_true: Labels, scores: Matrix) -> float:
-    r"""Return the area under the ROC curve of all pairs of a row and a label.
+    """Return the area under the ROC curve of all pairs of a row and a label.
 
     This is the probability that a true pair, drawn at random, has a larger score than another pair, drawn at random;
     equal scores count 1/2.
@@ -201,10 +192,6 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     -------
     float
         In [0, 1]; nan when all pairs are true, or none is. scikit-learn's ``roc_auc_score(average="micro")``.
-
-    Notes
-    -----
-    Time O(n L log(n L)) at worst, in blocks that are sorted one at a time; no copy of all scores is made.
 
     Examples
     --------

@@ -89,11 +89,7 @@ def wilson(share: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def calibration_error(frame: "DataFrame") -> CalibrationError:
-    r"""Return the expected and the maximal calibration error of the bins of :func:`reliability`.
-
-    .. math:: ECE = \sum_B \frac{|B|}{N} |\bar p_B - \bar y_B|, \qquad MCE = \max_B |\bar p_B - \bar y_B|
-
-    with the mean probability :math:`\bar p_B` and the share :math:`\bar y_B` of right predictions in a bin.
+    """Return the expected and the maximal calibration error (docs/measures.md) of the bins of :func:`reliability`.
 
     Parameters
     ----------
@@ -122,9 +118,7 @@ def calibration_error(frame: "DataFrame") -> CalibrationError:
 
 
 def brier_score_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return the Brier score of the first 1, ..., k labels: the mean squared error of their probabilities.
-
-    .. math:: \frac{1}{N} \sum_{rows} \sum_{i=1}^{k} (p_i - [\hat y_i \in y])^2
+    """Return the Brier score of the first 1, ..., k labels: the mean squared error of their probabilities.
 
     {Parameters: Y_true, probabilities}
     k : int

@@ -20,23 +20,15 @@ from xmlcore.validation import check_labels, check_list, check_number
 
 
 def precision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
-
-    .. math:: P@k = \frac{1}{n} \sum_{rows} \frac{1}{k} \sum_{i=1}^{k} [\hat y_i \in y]
+    """Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
 
     {at_k}
-
-    Notes
-    -----
-    Time O(n k log y) with y true labels in a row, memory O(n k). For all measures at once see :func:`measures`.
     """
     return values_at_k(Y_true, ranking, k, ["P@k"])[0]
 
 
 def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
-
-    .. math:: R@k = \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} [\hat y_i \in y]
+    """Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
 
     Rows without true labels count as 0.
 

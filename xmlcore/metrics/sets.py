@@ -119,9 +119,7 @@ def of_sets(Y_true: Labels, predictions: Labels) -> dict[str, float]:
 
 
 def subset_accuracy(Y_true: Labels, predictions: Labels) -> float:
-    r"""Return the share of rows whose predicted labels are exactly the true ones.
-
-    .. math:: \frac{1}{n} \sum_{rows} [y = \hat y]
+    """Return the share of rows whose predicted labels are exactly the true ones.
 
     {Parameters: sets}
 

@@ -35,10 +35,8 @@ class GradEnFSSelection(Selector):
 
     Notes
     -----
-    With ``per_label`` a network is trained for each label; else one for all, whose loss is summed over labels. Settings
-    are those of the authors' program: Adam with a step of 0.001, batches of 100 rows. It differs in four points: the
-    output is a sigmoid for each label, where theirs is a softmax over classes; absent weights are absent, where theirs
-    are trained within an epoch and set to 0 after it; a new connection begins at 0; rows are shuffled.
+    With ``per_label`` a network is trained for each label; else one for all, whose loss is summed over labels.
+    docs/methods/fals.md says where it differs from the authors' program.
     """
 
     ABOUT = About(

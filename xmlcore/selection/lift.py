@@ -45,11 +45,6 @@ class LIFT(TreeOfEachLabel):
     n_centers_ : ndarray of int64, shape (L,)
         The number of features made for each label; 0 for a label that all training rows have, or none.
 
-    Notes
-    -----
-    k-means starts at random rows and ends when no row changes its cluster, or after 100 rounds. A cluster without rows
-    gets the row that is farthest from its own centre.
-
     Examples
     --------
     >>> from xmlcore.selection import LIFT
