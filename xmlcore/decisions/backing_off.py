@@ -35,8 +35,7 @@ def back_off(
     """Describe the set of labels of each row by a few entries, which are labels or groups of labels.
 
     Where a set has more labels than entries, groups take their place that together hold all of them: of all ways to do
-    so, the one with the fewest labels. So what a promise of recall says of sets holds for entries: a true label counts
-    as found if it is in an entry.
+    so, the one with the fewest labels (docs/decisions.md).
 
     Parameters
     ----------
@@ -47,9 +46,8 @@ def back_off(
         The largest number of entries for a row.
     taxonomy : Hierarchy, or dict of str to str, optional
         The group in which each label, or group, is: names, or str of ids where the model has no names of labels; of
-        several the first one. A label can be a group, too, such as "instrument" above "violin". What is in no group is
-        at the top. The attribute ``hierarchy`` of a data set is one. By default the label tree of the model is the
-        taxonomy; its groups are called after their most frequent labels.
+        several the first one. A label can be a group, too. The attribute ``hierarchy`` of a data set is one. By default
+        the label tree of the model is the taxonomy; its groups are called after their most frequent labels.
     names : sequence of str, optional
         Names of the labels; by default those with which the model was fitted.
     least : float in (0, 1], optional

@@ -72,12 +72,7 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     Returns
     -------
     float
-        In [0, 1]; nan when there are no rows. A row without true labels is an error.
-
-    Notes
-    -----
-    With "first" it is 1 - P@1. Time O(n L), or O(stored scores) for a sparse matrix. The other measures of scores take
-    the same time, times the logarithm of the true labels per row.
+        In [0, 1]; nan when there are no rows. A row without true labels is an error. With "first" it is 1 - P@1.
 
     Examples
     --------

@@ -29,9 +29,8 @@ CUT = "cut "  # begins the name of a decision by a threshold of calibrated proba
 class Calibration(NamedTuple):
     """Probabilities for the scores of a model: the share of labels of this score and place that are right.
 
-    Labels at the places from 1, 2, 3, 6 and 21 on in the ranking of their row have a curve each, of straight lines:
-    ``scores`` is a float64 array of its knots, which rises from 0 to 1, and ``probabilities`` one of shape (5, knots),
-    whose lines rise from above 0. ``method`` is what held-out rows preferred for each, "isotonic" or "beta".
+    Labels at the places from 1, 2, 3, 6 and 21 on in the ranking of their row have a curve each, of straight lines
+    between its knots: ``scores``, and ``probabilities`` of shape (5, knots). ``method`` is that of each curve.
     """
 
     scores: np.ndarray
@@ -41,8 +40,7 @@ class Calibration(NamedTuple):
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities for the scores of rankings, best first, as ``predict_topk`` returns them.
 
-        They are float64 of the same shape, and fall within each ranking: where a curve would lift a label above the
-        one before it, it gets the probability of that one.
+        They are float64 of the same shape. A label gets at most the probability of the one before it.
         """
         scores = np.asarray(scores, np.float64)
         found = np.empty(scores.shape)

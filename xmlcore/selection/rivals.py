@@ -155,8 +155,8 @@ class RandomForestSelection(Selector):
 
     Notes
     -----
-    A shared forest is grown tree by tree, and no tree is kept, because each node has two numbers for every label. The
-    labels of the training rows are stored as a dense matrix, which needs 8 * N * L bytes.
+    A shared forest is grown tree by tree, and no tree is kept. It stores the labels of the training rows as a dense
+    matrix, which needs 8 * N * L bytes.
     """
 
     ABOUT = About(

@@ -57,10 +57,8 @@ def read_new_rows(
 ) -> NewRows:
     """Read rows whose labels are to be predicted.
 
-    The formats are those of :func:`xmlcore.datasets.read_matrix`. Labels in the file are not used. Where the file and
-    the model have names of features, columns are matched by name, in any order. Otherwise the features must be those of
-    the model, in the same order. In a table, a column named ``id`` or alike, or a first one of texts, has the ids of
-    the rows.
+    The formats are those of :func:`xmlcore.datasets.read_matrix`. Labels in the file are not used. Columns are matched
+    by the names of features where both have some, else by place. docs/pages/predict.md says how ids of rows are found.
 
     Parameters
     ----------

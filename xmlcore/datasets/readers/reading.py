@@ -47,9 +47,8 @@ def read_matrix(
     Parameters
     ----------
     source : path, bytes, or binary file object
-        May be compressed (gzip, bzip2, xz, or a zip of one file, or of an ARFF file and Mulan's XML); this is detected
-        from the content, not from the name.
-        A file object with ``getvalue`` is read whole, any other from its current position.
+        May be compressed (gzip, bzip2, xz, or a zip of one file, or of an ARFF file and Mulan's XML). A file object
+        with ``getvalue`` is read whole, any other from its current position.
     format : {"auto", "xmlc", "svmlight", "npz", "arff", "csv"}
         docs/formats.md describes them. ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line,
         ``l1,l2 f:v f:v``; with ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
@@ -58,20 +57,14 @@ def read_matrix(
         has MEKA's option ``-C``. ``"csv"``: a table, and ``labels`` to say which columns are labels. ``"auto"``: as the
         content says; text is xmlc if the first line has three whole numbers, and svmlight if it has no other format.
     labels : path, bytes, or binary file object; or int, str, or list of str; optional
-        The file with the labels, if ``source`` has none: an npz or npy file, a CSV file with a column of 0 and 1
-        for each label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each
-        row.
-        For an ARFF file the names of the attributes that are labels, as a list or in a Mulan XML file, which give the
-        order of Y's columns; or a number, n for the first n attributes and -n for the last n.
-        For a CSV file also the columns that are labels, which hold 0 and 1, true and false, or yes and no: the first n,
-        the last n as -n, or those of a list of names. A string is the name of a column that lists the labels of a row,
-        separated by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name,
-        it is a path.
+        The file with the labels, if ``source`` has none. For an ARFF file the attributes that are labels, as a list of
+        names or in a Mulan XML file, which give the order of Y's columns; or a number, n for the first n and -n for the
+        last n. For a CSV file also the columns that are labels, as a list or a number, or the name of a column that
+        lists the labels of a row.
     first_index : {0, 1}
         The smallest id in the file, of features and of labels. Ids in the matrices always start at 0.
     max_bytes : int, optional
-        Most bytes of decompressed text, as a protection against compression bombs. By default 16 GiB from a path, 4 GiB
-        otherwise.
+        Most bytes of decompressed text. By default 16 GiB from a path, 4 GiB otherwise.
     counts : {"header", "data"}
         Source of the numbers of rows, features and labels of an xmlc file. ``"header"``: it is an error if the data
         have other numbers. ``"data"``: wrong counts in the header are ignored, with a warning.
@@ -79,8 +72,7 @@ def read_matrix(
         Whether attributes of type string and date in an ARFF file, and columns of text in a table, are left out, with a
         warning; otherwise they are an error.
     max_columns : int, optional
-        Most features, and most labels: a protection against a mistaken id or header, as most of what is done with data
-        takes memory for each of them. By default 2**24, or 1,000 for each feature or label that a row of the file has.
+        Most features, and most labels. By default 2**24, or 1,000 for each feature or label that a row of the file has.
     name : str, optional
         Name of the source in errors; by default its file name.
     to : path, optional

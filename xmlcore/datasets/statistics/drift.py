@@ -121,9 +121,7 @@ def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "Da
     """Return how new rows differ significantly from test rows.
 
     New and test rows together are divided at random 999 times, into other parts of the same sizes. New rows differ
-    where their value is further off than in all of these divisions. If they were drawn as the test rows were, that
-    happens about once in a thousand times for each line, whatever the sizes. One row is compared with each test row,
-    so it happens once in as many times as there are test rows; with fewer than 100 nothing is said.
+    where their value is further off than in all of these divisions: docs/statistics.md.
 
     Parameters
     ----------

@@ -38,15 +38,13 @@ def read_texts(
     Parameters
     ----------
     source : path, bytes, or binary file object
-        May be compressed (gzip, bzip2, xz, or a zip of one file). A path may be that of a folder. Files are read one
-        piece after the other: memory is taken for the texts and the labels only.
+        May be compressed (gzip, bzip2, xz, or a zip of one file). A path may be that of a folder.
     text : str or list of str
         The column of the texts, or several whose texts are joined by line breaks. Upper and lower case do not matter if
         that is clear. Without names in the first line, columns are "1", "2", ...
     labels : str, list of str, or None
         The column that lists the labels of a document; or several columns, with a label in each cell, or with 1 and 0
-        (true and false, yes and no) for the label that is the column's name. ``None`` reads no labels. The default
-        also finds Annif's columns "subject_uris" and "subjects".
+        for the label that is the column's name. The default also finds Annif's "subject_uris" and "subjects".
     format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "fasttext", "lines"}
         docs/text.md describes them. ``"csv"``, ``"tsv"``: a table; also Annif's short texts. ``"jsonl"``: a JSON object
         in each line. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive with documents ``.txt``,
@@ -55,8 +53,7 @@ def read_texts(
         text, also an empty one, without labels. ``"auto"``: one of the others, as the content says.
     separator : str
         Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"``, ``" "`` or ``"><"``; ``"lists"``,
-        ``"uris"``, or ``"none"`` for one label in a cell. Lists of JSON, Python and NumPy are read with each of these.
-        ``"auto"``: see :func:`xmlcore.datasets.guess_columns`.
+        ``"uris"``, or ``"none"`` for one label in a cell. Lists are read with each of these.
     names : dict of str to str, or path, bytes, or binary file object, optional
         Names of the labels by their URIs, or the vocabulary with them: see :func:`xmlcore.datasets.read_vocabulary`.
         Without it, a label has the name that stands beside its URI in the file, or else the URI.
