@@ -59,8 +59,6 @@ class GradEnFSSelection(Selector):
         N_JOBS,
     )  # fmt: skip
 
-    n_features: float = 0.1
-    per_label: bool = True
     n_epochs: int = 100
     n_hidden: int = 1000
     random_state: RandomState = 0

@@ -6,7 +6,8 @@ whose scores have the largest sums over labels.
 """
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -67,6 +68,7 @@ FOREST = (
 )  # fmt: skip
 
 
+@dataclass(eq=False, repr=False, match_args=False)
 class Selector(KeepsColumns):
     """Base of the selections of this module: ``fit``, and the k best features of each label.
 
@@ -77,9 +79,12 @@ class Selector(KeepsColumns):
     """
 
     PARAMETERS = SHARED
-    _work_bytes: int  # that each score takes, at most, of those that are computed at the same time
+    _work_bytes: ClassVar[int]  # that each score takes, at most, of those that are computed at the same time
     _kept_bytes = 300  # that each label takes besides its scores
     _is_iterative = False  # whether it has the fitted attributes ``n_iter_`` and ``n_nonzero_``
+
+    n_features: float = 0.1
+    per_label: bool = True
 
     def _fit(self, X, Y, progress):
         X = check_features(X)
@@ -170,8 +175,6 @@ class RandomForestSelection(Selector):
     _work_bytes = 40
     PARAMETERS = FOREST
 
-    n_features: float = 0.1
-    per_label: bool = True
     n_estimators: int = 100
     random_state: RandomState = 0
     n_jobs: int | None = None
@@ -266,8 +269,6 @@ class LassoSelection(Selector):
     PARAMETERS = LASSO
     _is_iterative = True
 
-    n_features: float = 0.1
-    per_label: bool = True
     alpha: float = 0.1
     max_iter: int = 1000
     n_jobs: int | None = None
@@ -355,9 +356,6 @@ class ChiSquaredSelection(_BlockSelection):
     )
     _work_bytes = 64
 
-    n_features: float = 0.1
-    per_label: bool = True
-
     def _refuses_negative(self):
         """Return True: the statistic is one of counts."""
         return True
@@ -409,9 +407,6 @@ class MutualInformationSelection(_BlockSelection):
         mark="hexagon",
     )
     _work_bytes = 84
-
-    n_features: float = 0.1
-    per_label: bool = True
 
     def _score(self, X, Y, progress, keep):
         X = above_median(X)
