@@ -86,50 +86,16 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     Notes
     -----
-    The ten features, from the paper's Table 1. A training row with several classes counts as a row for each of them,
-    as in the paper. Sums go over the terms t that both the row and the class have. y_t is the sum of x_t over the rows
-    of the class, |y| the sum of y_t over its terms, F_t the sum of y_t over the classes, l_S the sum of all F_t, and
-    I_t the inverse document frequency. Terms that no training row has are left out of a row first, from its length too.
-
-    1. ``log count``: Σ log(1 + y_t)
-    2. ``log rarity``: Σ log(1 + l_S / F_t)
-    3. ``idf``: Σ I_t
-    4. ``tf-idf``: Σ (y_t / |y|) I_t
-    5. ``log share``: Σ log(1 + y_t / |y|)
-    6. ``log tf-idf``: Σ log(1 + (y_t / |y|) I_t)
-    7. ``log lift``: Σ log(1 + (y_t / |y|) (l_S / F_t))
-    8. ``common terms``: Σ 1
-    9. ``distance``: of the row to the class's centroid
-    10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
-
-    The features that ``features="extended"`` adds; m is the mean of |y|:
-
-    11. ``idf covered``: Σ I_t, divided by the sum of I_t over all terms of the row
-    12. ``rarest term``: max I_t
-    13. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
-    14. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
-        row's terms between the class, smoothed by a Dirichlet prior of mass m, and all rows
-    15. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
-    16. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
-    17. ``tree log probability``, with ``candidates_from="plt"``: the label tree's, at least -20. In training it comes
-        from three trees; each gives it for the third of the rows that it was not trained on.
-
-    docs/methods/double_sampling.md has the choices that the paper leaves open. Classes without training rows are never
-    drawn and never predicted.
+    docs/methods/double_sampling.md has the formulas of the features, the choices that the paper leaves open, and what
+    ``partial_fit`` does. Classes without training rows are never drawn and never predicted.
 
     ``predict_proba`` divides each row among its candidates in proportion to exp(f). These shares are not calibrated
-    probabilities. ``size`` has "n_classes" (classes that have rows) and "n_postings" (pairs of a class and a term of
-    it).
-
-    ``predict`` without a threshold or a rule returns the best candidate of each row when each training row had one
-    class, else those with at least half of an equal share: 0.5 divided by the mean number of classes of a training row.
+    probabilities. ``predict`` without a threshold or a rule returns the best candidate of each row when each training
+    row had one class, else those with at least half of an equal share. ``size`` has "n_classes" (classes that have
+    rows) and "n_postings" (pairs of a class and a term of it).
 
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
     are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
-
-    ``partial_fit`` makes the sums of the labels those of all rows, and f the mean of the present one and of one learnt
-    on pairs of the new rows, each counted by its number of pairs. It cannot learn further rows with
-    ``candidates_from="plt"``, or when ``distance``, ``weighting`` or ``features`` were changed after ``fit``.
 
     Examples
     --------
