@@ -60,13 +60,8 @@ def abstention(model: Ranker, X: Matrix, Y: Labels, k: int = 1, *, n_candidates:
 
     Parameters
     ----------
-    model : Ranker
-        A fitted model, whose scores are in [0, 1].
-    X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to.
-    k : int
-    n_candidates : int
-        On how many labels of each row scores are calibrated.
+    model, X, Y : as for :func:`calibrate`; all rows are used
+    k, n_candidates : int
 
     Returns
     -------

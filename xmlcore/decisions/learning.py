@@ -38,15 +38,15 @@ def learn(
     inv_ps: ArrayLike | None = None,
     n_candidates: int = CANDIDATES,
 ) -> Rule:
-    """Learn, from held-out rows, a rule that decides which labels of a row are predicted.
+    """Learn, from held-out rows, a rule that decides which labels of a row are predicted: docs/decisions.md.
 
     Parameters
     ----------
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to, and that are not those of the final test. In lists, labels that the model
-        does not know count as never found; measures that are means over labels leave them out.
+        Rows of neither the training nor the final test. In lists, labels that the model does not know count as never
+        found; measures that are means over labels leave them out.
     measure : str or dict of str to float
         With a fixed number k of labels: "P@k", "PSP@k", "macro F1@k", "macro P@k", "macro R@k", "balanced accuracy@k"
         or "coverage@k", such as "macro F1@3". With as many labels as are best: "micro F1", "samples F1", "macro F1",
@@ -75,11 +75,6 @@ def learn(
     ------
     ValueError, TypeError
         An unknown measure, labels or rows that do not fit, no row with a label, or ``least`` cannot be reached.
-
-    Notes
-    -----
-    docs/decisions.md says how the rule is found. Only its choice, a threshold, and the calibration depend on the true
-    labels.
     """
     goal = None if least is not None else read_goal(measure)
     if at_most and not (goal and goal.k):

@@ -31,7 +31,8 @@ def promise(
     model : Ranker
         A fitted model, whose scores are in [0, 1].
     X, Y : rows and labels, as the model's ``fit`` takes them
-        Rows that the model was not fitted to, drawn like the rows for which the promise is to hold.
+        Rows that the model was not fitted to, drawn independently from the same distribution, whatever it is, as the
+        rows for which the promise is to hold: docs/decisions.md.
     recall : float in (0, 1)
         The share of a row's true labels that are in its set, mean over rows; a row without true labels counts as 1.
         In lists, labels that the model does not know count as missed.
@@ -55,11 +56,6 @@ def promise(
     ------
     ValueError
         The promise cannot be given: the message says what can. Or labels or rows do not fit the model.
-
-    Notes
-    -----
-    It holds for any model and any distribution of rows, as long as held-out and new rows are drawn independently from
-    the same distribution: docs/decisions.md.
     """
     if (recall is None) == (precision is None):
         raise TypeError("give either recall or precision: the share that is promised")

@@ -29,19 +29,12 @@ def precision_recall_f1_at_k(
     labels: ArrayLike | None = None,
     n_labels: int | None = None,
 ) -> PrecisionRecallF1:
-    r"""Return precision, recall and F1 at 1..k, when the first k labels of every row count as predicted.
-
-    With tp the rows for which a label is rightly predicted, pred those for which it is predicted and true those that
-    have it, they are :math:`tp / pred`, :math:`tp / true` and :math:`2\,tp / (pred + true)`:
-
-    - "micro": of the sums over all labels; every pair of a row and a label counts the same.
-    - "macro": of each label, mean over labels; a rare label counts as much as a frequent one.
-    - "weighted": of each label, mean weighted by the rows that have it.
-    - "samples": of each row, mean over rows (example-wise).
+    """Return precision, recall and F1 at 1..k, when the first k labels of every row count as predicted.
 
     {Parameters: Y_true, ranking, k}
     average : {"micro", "macro", "samples", "weighted"}
-        How labels and rows are put together.
+        Of the sums over all labels; of each label, mean over labels; of each row, mean over rows; or of each label,
+        mean weighted by the rows that have it: docs/measures.md.
     {labels, n_labels}
 
     Returns

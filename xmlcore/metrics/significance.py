@@ -285,8 +285,7 @@ def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
 
     Notes
     -----
-    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0. On n data sets
-    no p-value is below 2 / 2^n: with 5 data sets none is below 0.05.
+    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0.
 
     Examples
     --------
@@ -337,13 +336,8 @@ def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_bett
     Returns
     -------
     Friedman
-        Equal values share their mean rank. For two methods ``statistic`` and ``p_value`` are those
-        of the chi-squared approximation, too; :func:`wilcoxon` finds more there.
-
-    Notes
-    -----
-    Friedman's p-value is that of the chi-squared distribution, which is rough for fewer than ten data sets or five
-    methods. Nemenyi's test corrects for the number of pairs and finds little on few data sets.
+        Equal values share their mean rank. ``p_value`` is that of the chi-squared distribution, which is rough for
+        fewer than ten data sets or five methods; of two, :func:`wilcoxon` finds more.
 
     Examples
     --------

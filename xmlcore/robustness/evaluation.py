@@ -107,10 +107,8 @@ def evaluate(
         - ``bucket``: "all"; with ``Y_train`` also "head", "torso" and "tail" (:func:`xmlcore.datasets.describe`)
         - ``measure``. Of all labels: "P@k" and "nDCG@k"; with ``Y_train`` also "PSDCG@k (1/log)", weighted by
           :func:`xmlcore.metrics.inverse_log_frequency`, and "PSDCG@k" and "PSP@k", weighted by
-          :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", the number of right labels of the bucket among
-          the first k, divided by k, mean over rows (the three add up to that of labels seen in training); and "micro
-          R@k",
-          the share of all true labels of the bucket that are among the first k of their rows.
+          :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", of its labels only (the three add up to that
+          of labels seen in training); and "micro R@k", the share of its true labels that are among the first k.
           Certificates have "certified" instead: the share of rows whose first label no change of norm ``sigma`` alters.
           With the largest k: "predict_s" and "perturb_s", wall-clock seconds to predict and to perturb all rows,
           without the compilation of kernels.

@@ -72,10 +72,7 @@ def make_synthetic(
 ) -> Dataset:
     """Make a learnable data set of any size, with many rare labels and features and a hidden hierarchy of labels.
 
-    Labels are the leaves of a hierarchy of topics, which is not part of the data set. The first label of a row is drawn
-    by the frequencies of labels; further labels come from the same topic or a wider one. Each label and each topic has
-    a vocabulary. The row's words are drawn from the vocabularies of its labels and of the topics above them, so that
-    related labels share words and occur together. A share of the words, ``feature_noise``, is drawn from all words.
+    docs/scaling.md says how. The hierarchy is not part of the data set.
 
     Parameters
     ----------
