@@ -82,7 +82,7 @@ class RowPerturbation:
 
 @dataclass(frozen=True)
 class GaussianNoise(RowPerturbation):
-    """Independent normal noise on the features: X + N(0, sigma^2).
+    """Independent normal noise on the features: X + N(0, sigma^2), as in section 3.2 of Date and Mehar (2025).
 
     Parameters
     ----------

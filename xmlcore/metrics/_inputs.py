@@ -58,6 +58,17 @@ def as_ranking(predictions: Predictions, k: int, n_labels: int | None = None) ->
     Ranking
         ``labels`` int32 and ``scores`` float32, shape (n, k), padded with -1 and 0. Without scores in
         ``predictions`` all scores are 0.
+
+    Raises
+    ------
+    ValueError
+        Fewer than k labels per row in a ranking although there are more labels (where ``n_labels`` tells so); a
+        label id below -1 or not below ``n_labels``; a label twice in a row, also after the first k; a score that is
+        not a number; a damaged sparse matrix.
+    TypeError
+        Ids that are not whole numbers, or predictions in a form not listed above.
+    MemoryError
+        k labels for each row would need more memory than is free.
     """
     k = check_count(k, "k")
     if n_labels is not None:

@@ -58,7 +58,7 @@ def evaluate(
     on_ranking: Callable[[float, Ranking], None] | None = None,
     time_each_k: bool = False,
 ) -> "DataFrame":
-    r"""Measure a model on perturbed rows, at several levels and with several seeds.
+    r"""Measure a model on perturbed rows, at several levels and with several seeds (Date and Mehar, 2025, algorithm 1).
 
     Rows are perturbed and predicted in blocks of about 64 MiB. The result depends neither on the blocks nor on
     ``n_jobs``.

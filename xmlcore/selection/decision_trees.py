@@ -140,7 +140,7 @@ class TreeOfEachLabel(Estimator):
 class BRDT(TreeOfEachLabel):
     """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
 
-    Trees grow until each leaf is pure or has equal rows.
+    Trees grow until each leaf is pure or has equal rows: section 4.2.1 of the paper of FALS.
 
     {parameters}
 

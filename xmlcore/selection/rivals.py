@@ -148,7 +148,7 @@ class Selector(KeepsColumns):
 
 @described
 class RandomForestSelection(Selector):
-    """Selection of features by the importances of random forests (mean decrease in impurity).
+    """Selection of features by the importances of random forests (mean decrease in impurity; Breiman, 2001).
 
     {parameters}
 
@@ -233,7 +233,7 @@ def _importances(n_estimators, seed, columns, y) -> np.ndarray:
 
 @described
 class LassoSelection(Selector):
-    """Selection of features by the size of their weights in a least-squares model with L1 penalty for each label.
+    """Selection of features by the size of their weights in a least-squares model with L1 penalty (Tibshirani, 1996).
 
     {parameters}
 

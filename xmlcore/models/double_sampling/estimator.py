@@ -86,6 +86,7 @@ class DoubleSampling(TakesWeights, LearnsMore):
 
     Notes
     -----
+    The source is Joshi et al., "Aggressive sampling for multi-class to binary reduction", NIPS 2017;
     docs/methods/double_sampling.md has the formulas of the features, the choices that the paper leaves open, and what
     ``partial_fit`` does. Classes without training rows are never drawn and never predicted.
 

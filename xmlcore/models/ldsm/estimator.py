@@ -36,8 +36,8 @@ class LdSM(TakesWeights, LearnsMore):
     An inner node of a tree has a linear regressor for each of its M children. A row goes to every child whose regressor
     gives at least one half, or to the child with the largest value if none does. A leaf predicts the labels of the
     training rows that reached it. The regressors of a node are trained while the tree grows, and minimise an objective
-    J: docs/methods/ldsm.md. ``LdSM.preset("paper")`` has the settings of the paper, ``LdSM.preset("program")`` those of
-    its authors' program.
+    J (Majzoubi and Choromanska, AISTATS 2020): docs/methods/ldsm.md. ``LdSM.preset("paper")`` has the settings of the
+    paper, ``LdSM.preset("program")`` those of its authors' program.
 
     {parameters}
 

@@ -73,6 +73,7 @@ class FALS(KeepsColumns, MultiLabelModel):
 
     Notes
     -----
+    The source is "Feature attribution for label-specific feature selection in multi-label learning", under review.
     docs/methods/fals.md has the choices that the paper leaves open. Features are not scaled: there is a warning where
     the values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
     """
