@@ -16,7 +16,7 @@ from xmlcore.experiment.engine.sweep_trials import held_out, without_held_out
 from xmlcore.experiment.engine.sweeps import Sweep
 from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Estimate, Task, from_record, keep, load, task
 from xmlcore.experiment.kept_runs import DECIDED, MORE_MEASURES, half_width, parameters, runs, seeds_grouped
-from xmlcore.experiment.kinds import description, explanations, export, robustness  # noqa: F401  which registers them
+from xmlcore.experiment.kinds import description, explanations, export, review, robustness  # noqa: F401  which registers them
 from xmlcore.experiment.kinds.compare_selections import compare_selections, comparison_titles, selection_stability
 from xmlcore.experiment.kinds.external_predictions import add_predictions
 from xmlcore.experiment.kinds.learning_curves import LearningCurve, learning_curve

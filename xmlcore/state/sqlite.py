@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from xmlcore.system import CACHE_VARIABLE, cache_root, make_private, secure_cache
 
 FILE = "state.sqlite"  # in the cache folder
-VERSION = 1  # of the tables; with a further one it is raised, else files that exist count as damaged
+VERSION = 2  # of the tables; with a further one it is raised, else files that exist count as damaged
 TABLES = (
     "workspaces",  # hash of the token -> fields of a workspace
     "users",  # user -> {token: when it was opened}
@@ -28,6 +28,7 @@ TABLES = (
     "sweeps",  # key of a sweep that is not finished -> keys that it needs
     "holders",  # name of what one run at a time may have -> its process
     "notices",  # what is to be said once
+    "reviews",  # "workspace/data set/time" -> a decision of a reviewer
 )
 _HEAD = 100  # bytes with which every database begins
 BUSY_SECONDS = 20.0  # for which a change waits for that of another process

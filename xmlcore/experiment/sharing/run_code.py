@@ -10,7 +10,7 @@ from xmlcore.experiment.kinds.prepare import WAYS
 from xmlcore.experiment.kinds.read import LABEL_TABLE, vectorizer_of
 
 # Kinds of tasks that make data sets, in the order in which we ask.
-MAKERS = ("prepare", "synthetic", "split", "read", "read_texts", "words")
+MAKERS = ("prepare", "synthetic", "split", "correct", "read", "read_texts", "words")
 GIVEN = "your-{}-file.txt"  # what code calls an uploaded file whose name is not known
 _IMPORT = "from xmlcore import {}"
 
@@ -82,6 +82,10 @@ def data_code(fingerprint: str, files: dict, makers: Container[str] | None = Non
     before, known = data_code(inputs["dataset"], files, makers)
     if kind == "words":
         return [*before, *_vectorizer_code(params), "data = datasets.with_words(data, vectorizer)"], known
+    if kind == "correct":
+        labels = f"corrected(data.Y_train, {_literal(params['decisions'])})"
+        lines = ["from dataclasses import replace", "from xmlcore.review import corrected"]
+        return [*before, *lines, "", f"data = replace(data, Y_train={labels})"], known
     return [*before, *_split_code(params)], known
 
 

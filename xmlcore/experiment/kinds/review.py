@@ -1,0 +1,77 @@
+"""Labels of training rows that are probably wrong or missing, and the data set that has the corrections."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from xmlcore import review
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment.catalog import SEED
+from xmlcore.experiment.engine.task import Task, as_plain, load, register
+from xmlcore.experiment.kinds.prepare import MakesDataset
+from xmlcore.experiment.kinds.train import estimator, full_params
+from xmlcore.experiment.kinds.trees import training
+from xmlcore.parameters import REQUIRED, Parameter
+from xmlcore.progress import silent
+from xmlcore.typing import DataFrame
+
+PARTS = Parameter("parts", "Parts", "Each is scored by a model of the others.", "int", 5, minimum=2, maximum=20)
+MOST = 20_000  # doubts that are kept
+
+
+@dataclass(frozen=True)
+class Review:
+    """Doubts about the labels of training rows, by the settings of a kept run."""
+
+    run_key: str
+    doubts: "DataFrame"  # see review.doubts: the most doubtful ones
+    n_doubts: int  # of all labels and candidates
+    by_label: "DataFrame"  # see review.by_label, of all
+
+
+@register
+class FindDoubts(Task):
+    """Find labels of training rows that are probably wrong or missing. Inputs: ``run``."""
+
+    kind, folder, result, needs = "review", "reviews", Review, ("run",)
+    doing = "Looking for wrong and missing labels of {dataset}"
+
+    PARAMETERS = (PARTS, SEED)
+
+    def work(self):
+        run, parts = load("train", self.inputs["run"]), self.params["parts"]
+        n_rows = round(self.sizes["n_train"] * (1 - 1 / parts))
+        one = training(self, run.model, full_params(run.model, run.params | run.chosen), n_rows=n_rows)
+        return one._replace(group=self.kind, values=parts * one.values)
+
+    def run(self, progress=silent, files=None):
+        run, data = load("train", self.inputs["run"]), self.dataset(progress)
+        model = estimator(run.model, run.params | run.chosen)
+        found = review.doubts(
+            model, data.X_train, data.Y_train, self.params["parts"], random_state=self.params["seed"], progress=progress
+        )
+        made = Review(self.inputs["run"], found.head(MOST), len(found), review.by_label(found))
+        return as_plain(made)
+
+
+@register
+class Correct(MakesDataset):
+    """Keep a data set whose training rows have the labels of a reviewer. Inputs: ``dataset``."""
+
+    kind, folder, needs = "correct", "corrected", ("dataset",)
+    doing = "Correcting {dataset}"
+    on_cluster = False  # it keeps a data set besides its result
+
+    PARAMETERS = (
+        Parameter("decisions", "Decisions", "Lists of row, label and decision; the last holds.", "any", REQUIRED),
+    )
+
+    def run(self, progress=silent, files=None):
+        data = self.dataset(progress)
+        Y = review.corrected(data.Y_train, self.params["decisions"])
+        same = Y.multiply(data.Y_train).nnz
+        note = f"Corrected by a reviewer: {data.Y_train.nnz - same:,} labels removed, {Y.nnz - same:,} added."
+        made: Any = replace(data, Y_train=Y, name=f"{data.name}, corrected", notes=(*data.notes, note))
+        progress("Saving", 0.0)
+        key = save_dataset(made, self.made_by())
+        sizes = {name: getattr(made, name) for name in ("n_train", "n_test", "n_labels")}
+        return {"dataset": key, "name": made.name, "notes": [note]} | sizes
