@@ -21,7 +21,7 @@ ADDING = "data.adding"  # key of st.session_state: whether the Data page opens w
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
     "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows", "Predict": "label"},
-    "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
+    "Look into a model": {"Explain": "search_insights", "Review": "rule", "Robustness": "ssid_chart"},
     "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt", "Papers": "menu_book"},
     "This workspace": {"Jobs": "pending_actions", "Storage": "database"},
 }
@@ -46,7 +46,7 @@ def icons_style() -> str:
 
 def navigation():
     """Show links to all pages in the sidebar, in groups, and return the page that the address names."""
-    return st.navigation({group: [page(name) for name in pages] for group, pages in GROUPS.items()})
+    return st.navigation({group: [*map(page, pages)] for group, pages in GROUPS.items()}, expanded=True)
 
 
 def link(name: str, label: str, **also: str) -> None:

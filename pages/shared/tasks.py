@@ -364,7 +364,7 @@ def _list_result(record, key):
             fingerprint = experiment.load("prepare", key).dataset
             dataset_list.add_dataset(fingerprint, name, "catalog", use=workspace.get("wanted") == name, task=key)
         elif record["kind"] in dataset_list.KINDS:
-            use = (workspace.get("dataset") or "") == record["fingerprint"]
+            use = record["kind"] != "correct" and (workspace.get("dataset") or "") == record["fingerprint"]
             dataset_list.list_dataset(
                 record["kind"], experiment.load(record["kind"], key), use, key, **record.get("about", {})
             )

@@ -13,7 +13,10 @@ from xmlcore.experiment.engine import task_files
 LONGEST_NAME = 80  # characters in the name of a data set
 WITH_XMLCORE = "comes with xmlcore"
 DOWNLOADED = "downloaded"
-OWN = {"upload": "uploaded here", "synthetic": "made here", "split": "split here", "words": "made here"}
+OWN = {
+    "upload": "uploaded here", "synthetic": "made here", "split": "split here", "words": "made here",
+    "correct": "corrected here",
+}  # fmt: skip
 
 
 def add_dataset(
@@ -96,7 +99,7 @@ def where_from(entry: dict) -> str:
 
 
 # Kinds of tasks, with the source of what they make.
-KINDS = {"read": "upload", "read_texts": "upload", "split": "split", "synthetic": "synthetic", "words": "words"}
+KINDS = {"read": "upload", "read_texts": "upload"} | {kind: kind for kind in ("split", "synthetic", "words", "correct")}
 
 _GIVEN = re.compile(re.escape(task_files.NAME).replace(re.escape("{}"), r"(\w+)"))  # the name of a file that is given
 

@@ -14,7 +14,8 @@ EMPTY = {
     "dataset": None,  # fingerprint in use
     "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
-    # Known data sets: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split" or "words",
+    # Known data sets: fingerprint -> {"name", "source": "catalog", "upload", "synthetic", "split", "words" or
+    # "correct",
     # "notes": [...]}, with "entry", the name in the catalog, of a data set of the catalog that was given another name,
     # "files", what the user calls the files it was read from, by what they are, and "task", the key of what made it.
     "known": {},

@@ -1,0 +1,85 @@
+"""Decisions of this workspace: their table, files of them, and the data set that has the corrections."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.review.view import FIELDS
+from pages.shared import actions, format, jobs, tables, tasks
+from pages.shared.figures import charts
+from xmlcore import experiment, metrics, review
+
+COMPARED = ("P@1", "P@3", "P@5", "PSP@5")
+ABOUT = "On the test rows, whose labels are as they were; below, the change in points, with its 95 % interval."
+
+
+def table(view) -> None:
+    made = view.decided
+    if made.empty:
+        st.caption("Nothing is decided yet.")
+    else:
+        frame = made.assign(name=tables.label_names(view.data, made["label"]))[::-1]
+        columns = {
+            "row": tables.number("Row", 70), "name": tables.text("Label", 240), "decision": tables.text("Decision"),
+            "by": tables.text("By"), "when": tables.moments("When"),
+        }  # fmt: skip
+        shown = frame.assign(when=frame["when"].map(format.moment))
+        tables.show(shown, "review.decisions", columns, most=320)
+        with st.container(horizontal=True):
+            charts.csv_button("Decisions as CSV", frame, f"{view.ready.files}-decisions")
+            charts.file_button(
+                "as JSON lines", lambda: frame.to_json(orient="records", lines=True),
+                f"{view.ready.files}-decisions.jsonl", None,
+            )  # fmt: skip
+    actions.form(_import, view)
+
+
+def _import(view) -> None:
+    file = st.file_uploader("Decisions from a file", type=["csv", "jsonl"], key="review.file")
+    if file is None or st.session_state.get("review.read") == file.file_id:
+        return
+    try:
+        frame = pd.read_json(file, lines=True) if file.name.endswith(".jsonl") else pd.read_csv(file)
+        review.corrected(view.data.Y_train, frame)
+    except (ValueError, UnicodeDecodeError) as error:
+        st.error(f"The file was not read: {format.plain(str(error))}")
+        return
+    st.session_state["review.read"] = file.file_id
+    view.put(frame[FIELDS].astype({"row": int, "label": int}).to_dict("records"))
+    st.rerun()
+
+
+def corrected_data(view) -> None:
+    """Offer to make the data set with the corrections, to train on it, and show what that changes."""
+    changes = view.changes
+    if changes.empty:
+        st.caption("No decision changes a label yet.")
+        return
+    decisions = [[int(row), int(label), one] for row, label, one in changes[FIELDS].to_numpy()]
+    task = experiment.task("correct", {"dataset": view.ready.fingerprint}, {"decisions": decisions})
+    st.markdown(
+        f"The labels of {format.count(changes['row'].nunique(), 'training row')} are corrected. The upload stays."
+    )
+    if not task.exists():
+        actions.button(
+            "Make the corrected data", type="primary", on_click=tasks.make_dataset, args=(task,), key="review.make"
+        )
+        jobs.watch(jobs.active(key=task.key))
+        jobs.show_failures(jobs.failed(key=task.key))
+        return
+    made, run = task.load().dataset, view.ready.run
+    train = tasks.train_task(made, run.model, run.params, run.k)
+    value = tasks.ready(train, automatic_below=0, button="Train on it", key="review.train")
+    if value is not None:
+        _compare(view, value)
+
+
+def _compare(view, after) -> None:
+    both, data = {"after": after.ranking, "before": view.ready.run.ranking}, view.data
+    found = metrics.compare_rankings(
+        data.Y_test, both, list(COMPARED), reference="after", inv_ps=data.inverse_propensity()
+    )
+    cards = []
+    for of, line in zip(COMPARED, found.to_dict("records")):
+        change, low, high = (format.signed(100 * line[name]) for name in ("difference", "low", "high"))
+        cards.append((of, format.score(line["value_a"], True), ABOUT, f"{change} ({low} to {high})"))
+    tables.cards(cards)

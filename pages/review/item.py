@@ -1,0 +1,125 @@
+"""The doubt in view: the row, why a model disagrees, rows like it, and the keys that decide."""
+
+import numpy as np
+import streamlit as st
+
+from pages.review.view import OF_RUN
+from pages.shared import actions, cached, format, tables
+from pages.shared.rows import explaining, row_text
+from xmlcore import explain
+
+LISTED = 200  # doubts in the table
+NEAREST = 5  # rows like the one in view
+QUESTIONS = {
+    "wrong": "Is **{name}** right? The row has it, but models that have not seen the row give it {p}.",
+    "missing": "Is **{name}** missing? Models that have not seen the row give it {p}.",
+}
+CHANGES = {"wrong": ("Remove", "remove", "r"), "missing": ("Add", "add", "a")}
+
+
+def review(view) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
+        view.choose(st)
+        _queue(view)
+        view.ready.choose(OF_RUN)
+    with left:
+        if view.shown is None:
+            st.markdown("Nothing is left to decide here. Choose other doubts, or make the corrected data.")
+            actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
+        else:
+            _item(view, view.shown)
+
+
+def _queue(view) -> None:
+    queue = view.queue.head(LISTED)
+    frame = queue.assign(name=tables.label_names(view.data, queue["label"]), percent=100 * queue["doubt"])
+    columns = {
+        "name": tables.text("Label", 150), "kind": tables.text("Doubt", 65), "percent": tables.bar("Probability", 90),
+        "row": tables.number("Row", 70, help="Training row, from 0."),
+    }  # fmt: skip
+    pairs = frame[["row", "label"]].to_numpy().tolist()
+    tables.show(frame, "review.queue", columns, most=320, **tables.on_tick("review.queue", pairs, view.look))
+    kept = len(view.found.doubts)
+    of = f"; of {view.found.n_doubts:,} in all, the first {kept:,} are kept" if kept < view.found.n_doubts else ""
+    st.caption(f"{format.showing(len(frame), len(view.queue), 'doubt')} to decide{of}.")
+
+
+def _item(view, line) -> None:
+    row, label, kind = int(line["row"]), int(line["label"]), line["kind"]
+    name, probability = view.data.label_name(label), explaining.share(line["probability"])
+    st.markdown(QUESTIONS[kind].format(name=format.plain(name), p=probability))
+    change, decision, key = CHANGES[kind]
+    with st.container(horizontal=True, gap="small"):
+        for title, act, args, shortcut in (
+            (change, view.decide, (decision, line), key),
+            ("Keep as it is", view.decide, ("keep", line), "k"),
+            ("Skip", view.skip, (line,), "s"),
+        ):
+            look = {"type": "primary"} if title == change else {}
+            actions.button(title, on_click=act, args=args, shortcut=shortcut, key=f"review.{shortcut}", **look)
+        actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
+    names = view.data.row_names_train
+    called = "" if names is None else f": {format.plain(names[row])}"
+    others = [j for j in tables.ids(view.data.Y_train, row) if j != label]
+    st.markdown(f"**Training row {row:,}**{called}. Other labels: {_listed(view, others)}.")
+    _why(view, row, label, name)
+    _nearest(view, row, label, name)
+
+
+def _listed(view, labels) -> str:
+    return format.plain(", ".join(tables.label_names(view.data, labels))) if len(labels) else "no others"
+
+
+def _why(view, row, label, name) -> None:
+    """Show the text with its words marked, or what contributes most."""
+    frame, attrs = _contributions(view.ready.key, row, label)
+    kind, texts = attrs["kind"], view.data.texts_train
+    frame = explaining.named(frame, view.data, kind)
+    if texts is not None and view.data.vectorizer is not None and explaining.marks_words(texts[row], kind):
+        explaining.show_text(texts[row], view.data.vectorizer, frame, name, kind)
+        return
+    row_text.show(view.data, "training", row)
+    if frame["contribution"].any():
+        explaining.show_contributions(frame, attrs, name, f"{view.ready.files}-training{row}-label{label}")
+
+
+@cached.shared()
+def _contributions(key, row, label):
+    x = cached.dataset(cached.run(key).fingerprint).X_train[[row]]
+    frame = explain.contributions(cached.model(key), x, label)
+    return frame, frame.attrs
+
+
+def _nearest(view, row, label, name) -> None:
+    """Show the training rows that are most alike, and whether they have the label."""
+    like, cosine = _rows_like(view.ready.fingerprint, row)
+    frame = tables.rows(view.data, "training", like)
+    has = [label in tables.ids(view.data.Y_train, other) for other in like]
+    frame = frame.assign(cosine=cosine, has=["yes" if one else "no" for one in has])
+    st.markdown(f"**Rows like this one**: {sum(has)} of {len(has)} have {format.bold(name)}.")
+    columns = {
+        "row": tables.number("Row", 70), "cosine": tables.number("Cosine", 70, "%.2f"),
+        "has": tables.text("Has it", 70),
+        "name": tables.text("Name"), "labels": tables.text("Labels"), "text": tables.text("Text"),
+    }  # fmt: skip
+    tables.show(frame, "review.nearest", columns)
+
+
+@cached.shared()
+def _rows_like(fingerprint, row):
+    """Return the rows of largest cosine with a training row, and the cosines."""
+    X = cached.dataset(fingerprint).X_train
+    products = (X @ X[[row]].T).toarray().ravel()
+    cosine = products / np.maximum(_lengths(fingerprint) * _lengths(fingerprint)[row], 1e-12)
+    cosine[row] = -1
+    first = np.argpartition(-cosine, min(NEAREST, cosine.size - 1))[:NEAREST]
+    first = first[np.argsort(-cosine[first], kind="stable")]
+    first = first[cosine[first] > 0]
+    return first, cosine[first]
+
+
+@cached.shared(most=4)
+def _lengths(fingerprint):
+    X = cached.dataset(fingerprint).X_train
+    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())

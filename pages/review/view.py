@@ -1,0 +1,110 @@
+"""The doubts that are reviewed, the decisions of this workspace about them, and the one in view."""
+
+import functools
+import time
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import fields
+from pages.shared.workspaces import stored, workspace
+from xmlcore import review
+from xmlcore.state import database
+
+TABLE = "reviews"  # of the database
+KINDS = {"all": "All", "wrong": "Wrong", "missing": "Missing"}
+OF_RUN = "Result whose settings are used"
+AT = "review.at"  # key of st.session_state: row and label that were ticked
+SKIPPED = "review.skipped"  # likewise: rows and labels that were skipped
+PAIR = ["row", "label"]
+FIELDS = [*PAIR, "decision"]
+
+
+class Reviewed:
+    """Doubts about the training rows of a data set, by the settings of a result."""
+
+    def __init__(self, ready, found):
+        self.ready, self.data, self.found = ready, ready.data, found
+        self.rows = database().rows(TABLE, self.prefix)
+
+    @property
+    def prefix(self) -> str:
+        """How keys of decisions in the database begin."""
+        return f"{stored.row(workspace.token())}/{self.ready.fingerprint}/"
+
+    @functools.cached_property
+    def decided(self) -> pd.DataFrame:
+        """The decisions that hold, oldest first: ``row``, ``label``, ``decision``, ``by`` and ``when``."""
+        when = (datetime.fromtimestamp(row.written, UTC).isoformat(timespec="seconds") for row in self.rows)
+        lines = [row.value | {"when": moment} for row, moment in zip(self.rows, when)]
+        made = pd.DataFrame(lines, columns=[*FIELDS, "by", "when"])
+        return made.drop_duplicates(PAIR, keep="last").reset_index(drop=True)
+
+    @functools.cached_property
+    def queue(self) -> pd.DataFrame:
+        """The doubts that are still to be decided, of the kind and the labels that are chosen."""
+        found, kind = self.found.doubts, st.session_state.get("review.kind", "all")
+        label = st.session_state.get("review.label", "").strip()
+        if kind in KINDS and kind != "all":
+            found = found[found["kind"] == kind]
+        if label:
+            known = [j for j in found["label"].unique() if label.lower() in self.data.label_name(int(j)).lower()]
+            found = found[found["label"].isin([*known, int(label) if label.isdecimal() else -1])]
+        pairs = pd.MultiIndex.from_frame(self.decided[PAIR].astype(np.int64))
+        return found[~pd.MultiIndex.from_frame(found[PAIR]).isin(pairs)]
+
+    @functools.cached_property
+    def shown(self) -> "pd.Series | None":
+        """The doubt in view: the one that is ticked, or else the first that was not skipped; None: all are decided."""
+        at = st.session_state.get(AT)
+        ticked = self.queue[(self.queue[PAIR] == at).all(axis=1)] if at else self.queue[:0]
+        if len(ticked):
+            return ticked.iloc[0]
+        skipped = st.session_state.get(SKIPPED, set())
+        for _, line in self.queue.head(len(skipped) + 1).iterrows():
+            if (line["row"], line["label"]) not in skipped:
+                return line
+        return None
+
+    def decide(self, decision: str, line) -> None:
+        """Keep a decision about a row and a label."""
+        if workspace.refuse_change():
+            return
+        value = {"row": int(line["row"]), "label": int(line["label"]), "decision": decision}
+        self.put([value])
+        st.session_state[AT] = None
+
+    def put(self, values: list[dict]) -> None:
+        by, now = workspace.get("user") or "", time.time_ns()
+        with database().change():
+            for at, value in enumerate(values):
+                database().put(TABLE, f"{self.prefix}{now + at:020d}", value | {"by": by})
+
+    def skip(self, line) -> None:
+        st.session_state.setdefault(SKIPPED, set()).add((line["row"], line["label"]))
+        st.session_state[AT] = None
+
+    def undo(self) -> None:
+        """Take the last decision back, and show what it was about."""
+        if self.rows and not workspace.refuse_change():
+            last = self.rows[-1]
+            database().remove(TABLE, last.key)
+            self.look([last.value["row"], last.value["label"]])
+
+    def look(self, pair) -> None:
+        st.session_state[AT] = list(pair)
+
+    def choose(self, place) -> None:
+        """Let the user choose what is reviewed."""
+        kind, label = place.columns([2, 3], vertical_alignment="bottom")
+        fields.choice("Doubts", KINDS, "review.kind", place=kind, widget="radio", horizontal=True)
+        fields.text(
+            "Only labels whose names contain", "review.label", place=label, placeholder="part of a name, or an id"
+        )
+
+    @property
+    def changes(self) -> pd.DataFrame:
+        """The decisions that change a label."""
+        return self.decided[self.decided["decision"] != review.DECISIONS[0]]
