@@ -27,7 +27,7 @@ def problem(n_features, per_row, n=200, n_labels=60):
 
 def few_of_many():
     """Rows of ten features that hardly another row has, each with a label of its own."""
-    rng, n = np.random.default_rng(0), 1500
+    rng, n = np.random.default_rng(0), 300
     at = np.repeat(np.arange(n), 10), rng.integers(0, 60_000, 10 * n)
     return sp.csr_array((rng.random(10 * n, np.float32) + 0.1, at), shape=(n, 60_000)), np.eye(n, dtype=bool)
 
@@ -35,14 +35,14 @@ def few_of_many():
 @pytest.mark.parametrize(
     ("data", "rows", "shifts"),
     [
-        (problem(90, 80), slice(None), {EVERY}), (problem(700, 25), slice(20, None), {BLOCKS}),
-        (problem(90_000, 15), slice(20, 100), {BLOCKS}), (few_of_many(), slice(None), {LOW, BLOCKS}),
+        (lambda: problem(90, 80), slice(None), {EVERY}), (lambda: problem(700, 25), slice(20, None), {BLOCKS}),
+        (lambda: problem(90_000, 15), slice(20, 100), {BLOCKS}), (few_of_many, slice(None), {LOW, BLOCKS}),
     ],
     ids=["all features", "many", "few", "few of very many"],
 )  # fmt: skip
 @pytest.mark.parametrize("bits", [8, 5])
 def test_searches_read_compact_trees_as_their_twin(data, rows, shifts, bits):
-    X, Y = data
+    X, Y = data()
     model = PLT(**PARAMS, max_leaf_labels=2 if LOW in shifts else 20, arity=2).fit(X[rows], Y[rows]).compact(bits)
     tree = model.fitted_[0]
     assert shifts <= set(tree.index_shift.tolist())
