@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.state.session_state import SessionState
 
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
@@ -174,6 +175,24 @@ class Session:
         raise AssertionError(f"no table with the columns {columns}")
 
 
+class Looked(collections.abc.Mapping):
+    """What Streamlit remembers of a session, looked up one by one: it would make a dict of all for each field."""
+
+    whole = SessionState.filtered_state.fget
+
+    def __init__(self, state):
+        self.state = state
+
+    def __getitem__(self, key):
+        return self.state[key]
+
+    def __iter__(self):
+        return iter(Looked.whole(self.state))
+
+    def __len__(self):
+        return len(Looked.whole(self.state))
+
+
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
     """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
@@ -197,6 +216,7 @@ def read_once():
         for module, name in (*once, (basedatatypes, "_str_to_dict_path_full")):
             patch.setattr(module, name, functools.cache(getattr(module, name)))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
+        patch.setattr(SessionState, "filtered_state", property(Looked))
         yield
 
 
