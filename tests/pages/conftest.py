@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.runtime.state.session_state import SessionState
+from streamlit.testing.v1.element_tree import Block
 
 from tests.pages.making import said_plainly, train
 from tests.pages.small import small_data
@@ -193,6 +194,15 @@ class Looked(collections.abc.Mapping):
         return len(Looked.whole(self.state))
 
 
+def everything_in(block):
+    """Yield a block of a page and all in it, in order; a generator within a generator for each level takes longer."""
+    left = [block]
+    while left:
+        yield (one := left.pop())
+        if isinstance(one, Block):
+            left += reversed(one.children.values())
+
+
 @pytest.fixture(autouse=True, scope="session")
 def read_once():
     """Look for components in all installed packages once, compile each page once, and wait for the end of a run asleep.
@@ -217,6 +227,7 @@ def read_once():
             patch.setattr(module, name, functools.cache(getattr(module, name)))
         patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         patch.setattr(SessionState, "filtered_state", property(Looked))
+        patch.setattr(Block, "__iter__", everything_in)
         yield
 
 
