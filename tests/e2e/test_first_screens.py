@@ -166,7 +166,7 @@ def test_pages_of_a_first_visit_have_pictures_and_few_words(
     tab, prepared, dashboard, catalog, monkeypatch, width, scheme
 ):
     monkeypatch.setenv("XMLCORE_CACHE", str(dashboard.cache))
-    data = part_of(datasets.load("api-docs"), 400, 100)
+    data = part_of(datasets.load("api-docs"), 1000, 100)
     address = prepared(data, trained=1)
     says = first_visit(address, data)
     one = tab(f"/train{address}")
