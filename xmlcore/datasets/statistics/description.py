@@ -51,26 +51,7 @@ def describe(dataset: Dataset) -> Description:
         label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
         ``max``.
 
-        ``.summary`` has, by name:
-
-        - ``n_train``, ``n_test``, ``n_features``, ``n_labels``
-        - ``nonzeros_per_row_mean``, ``nonzeros_per_row_max``: of training rows
-        - ``labels_per_row_mean``, ``labels_per_row_max``: of training rows
-        - ``label_frequency_mean``, ``_median``, ``_max``: training rows per label
-        - ``n_labels_never_in_train``; ``share_labels_rare``: share of labels with at most 5 training rows
-        - ``n_rows_without_labels_train``, ``_test``; ``n_rows_without_features_train``, ``_test``
-        - ``n_labels_head``, ``_torso``, ``_tail``; ``share_occurrences_head``, ``_torso``, ``_tail``: shares of the
-          label occurrences in training
-        - ``n_features_never_used``: features in neither training nor test rows; ``n_features_never_in_train``
-        - of all rows, as docs/statistics.md defines them: ``cardinality``, ``density``, ``n_label_sets``,
-          ``n_label_sets_once``, ``label_set_max``, ``diversity``, ``tcs``, ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``,
-          ``scumble``, ``scumble_cv``
-        - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
-          ``n_labels_never_used``: labels that no row has
-        - ``n_features_only_in_test``: features of test rows that no training row has
-        - ``n_missing_estimate``: a rough guess of the label occurrences that training rows lack (docs/statistics.md);
-          ``share_missing_estimate``: their share of all occurrences, those that are missing included
-        - ``memory_bytes``: of the four matrices
+        ``.summary`` has the numbers that docs/statistics.md describes, by name.
     """
     check_dataset(dataset)
     train_rows_of_label = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
