@@ -154,10 +154,6 @@ class WordNoise(RowPerturbation):
         Which of the three steps are done.
     reference : sparse or dense, shape (N, D)
         The training rows. Required for swaps and insertions when ``rate`` is above 0.
-
-    Notes
-    -----
-    O(f log f) time for a row with f features; O(f^2) in the worst case, when many words are inserted.
     """
 
     rate: float

@@ -83,9 +83,7 @@ class DatasetFormatError(InputError):
     Attributes
     ----------
     source, found, remedy, line, column
-        The arguments.
     fault : Fault
-        All of them.
     """
 
     def __init__(

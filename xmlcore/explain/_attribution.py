@@ -81,7 +81,7 @@ def explains_features(model: Ranker) -> bool:
 
 
 def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
-    """Return what each feature of each row contributes to the score of one label.
+    """Return what each feature of each row contributes to the score of one label: docs/methods/robustness.md.
 
     Parameters
     ----------
@@ -95,13 +95,6 @@ def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
     Attributions
         ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64. Features that a row does not have
         contribute nothing and are not stored.
-
-    Notes
-    -----
-    The score is log P(label | x) of a label tree, the margin of OneVsRest, the mean share of the label in the leaves of
-    LdSM, a linear function of the features of the pair for DoubleSampling, the votes of rows for NearestRows, and the
-    weighted probabilities of the members for Mixture; the value of a vote is the cosine, that of a member its own
-    score. docs/methods/robustness.md says how each is divided among features, and where that is exact.
     """
     return Explainer(model).rows(X, labels)
 

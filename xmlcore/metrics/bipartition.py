@@ -95,18 +95,13 @@ def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
     {Parameters: Y_true, scores}
     ties : {"worst", "mean", "paper"}
         How much a pair of equal scores counts. "worst": 1, as in scikit-learn. "mean": 1/2, so that 1 - loss is the
-        area under the row's ROC curve. "paper": 0, by equation 61.
+        area under the row's ROC curve. "paper": 0, by equation 61 the other way round (docs/methods/fals.md).
 
     Returns
     -------
     float
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, have no pairs and count as 0,
         as in scikit-learn's ``label_ranking_loss``; with "paper" they are left out, since equation 61 divides by 0.
-
-    Notes
-    -----
-    Equation 61 as printed counts the pairs in the right order, so "paper" turns its inequality round. With it, scores
-    that are all equal have no loss at all.
 
     Examples
     --------
@@ -135,17 +130,13 @@ def average_precision(Y_true: Labels, scores: Matrix, ties: str = "worst") -> fl
         "worst": a label has the worst rank of those it is tied with; scikit-learn's
         ``label_ranking_average_precision_score``. "mean": its expected value when labels of equal score are put in
         random order. "paper": equation 62, in which only true labels of larger score count, the label itself not, over
-        a rank of 1 + labels of larger score.
+        a rank of 1 + labels of larger score: a perfect ranking of rows with one label gets 0 (docs/methods/fals.md).
 
     Returns
     -------
     float
         In [0, 1]; nan when there are no rows. Rows whose labels are all true, or none, count as 1, as in scikit-learn;
         with "paper" rows without true labels are left out, since equation 62 divides by 0.
-
-    Notes
-    -----
-    Equation 62 as printed gives a perfect ranking of rows with one label 0: docs/methods/fals.md.
 
     Examples
     --------

@@ -55,10 +55,6 @@ def confusions(
         ``.pairs`` has a line per pair, most swaps first: the ids ``missed`` and ``wrong``, ``swaps``, ``rows`` with the
         pair, all rows ``n_missed`` in which the first is missed and ``n_wrong`` in which the other is wrongly
         predicted, and ``row``, one with the pair and few other mistakes. ``.n_pairs`` and ``.n_swaps`` count all pairs.
-
-    Notes
-    -----
-    Time is proportional to the pairs of all rows. Labels are taken in blocks, so that memory stays bounded.
     """
     n, mistakes = check_count(n, "n"), _mistakes(Y_true, ranking, k)
     n_labels = mistakes.missed.shape[1]

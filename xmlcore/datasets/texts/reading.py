@@ -46,11 +46,8 @@ def read_texts(
         The column that lists the labels of a document; or several columns, with a label in each cell, or with 1 and 0
         for the label that is the column's name. The default also finds Annif's "subject_uris" and "subjects".
     format : {"auto", "csv", "tsv", "jsonl", "parquet", "folder", "fasttext", "lines"}
-        docs/text.md describes them. ``"csv"``, ``"tsv"``: a table; also Annif's short texts. ``"jsonl"``: a JSON object
-        in each line. ``"parquet"``: needs pyarrow. ``"folder"``: a folder or a zip archive with documents ``.txt``,
-        each with its subjects in a file ``.tsv`` or ``.key`` of the same name; or ``.json`` files with text and
-        subjects. ``"fasttext"``: ``__label__art __label__law The court`` in each line. ``"lines"``: each line is a
-        text, also an empty one, without labels. ``"auto"``: one of the others, as the content says.
+        docs/text.md describes them. ``"lines"``: each line is a text, also an empty one, without labels. ``"auto"``:
+        one of the others, as the content says.
     separator : str
         Between the labels of a cell: ``";"``, ``"|"``, ``","``, ``"\n"``, ``"\t"``, ``" "`` or ``"><"``; ``"lists"``,
         ``"uris"``, or ``"none"`` for one label in a cell. Lists are read with each of these.

@@ -67,9 +67,7 @@ class LdSM(TakesWeights, LearnsMore):
     with nearness when ``rerank_beta`` is below 1. A probability is the share of a leaf's training rows that have the
     label, averaged over the leaves of a tree and over trees: a label of a row with many labels counts as much there.
 
-    ``partial_fit`` sends rows down the trees, and counts them, with their labels, in each node that they reach; nodes
-    and regressors stay. So this is for rows that are few beside those of ``fit``, or like them. Features that no row of
-    ``fit`` had are used by re-ranking only; with ``rerank_space="idf"`` further rows cannot be learnt.
+    ``partial_fit`` is for rows that are few beside those of ``fit``, or like them: nodes and regressors stay.
 
     Examples
     --------
