@@ -151,11 +151,6 @@ class BRDT(TreeOfEachLabel):
         The number of nodes of each tree. It is 1 for a label that no training row has, or that all have; its
         probability is then 0 or 1.
 
-    Notes
-    -----
-    Columns are dense float32 where at least one value in 16 is not 0 and they take at most 256 MiB, else sparse. A
-    model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
-
     Examples
     --------
     >>> from xmlcore.selection import BRDT

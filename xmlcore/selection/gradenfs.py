@@ -23,7 +23,8 @@ class GradEnFSSelection(Selector):
 
     A network of three hidden layers has few connections, drawn at random: n + m between layers of n and m units. After
     each epoch the weakest three tenths are replaced by others. With each batch the scores of features become 0.7 times
-    what they were, plus the mean size of the gradient of the loss with respect to the feature.
+    what they were, plus the mean size of the gradient of the loss with respect to the feature. A network for all labels
+    has the sum of their losses. docs/methods/fals.md says where it differs from the authors' program.
 
     {parameters}
 
@@ -32,11 +33,6 @@ class GradEnFSSelection(Selector):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         0 for a feature that no training row has, and for a label that all of them have, or none.
     {selection}
-
-    Notes
-    -----
-    With ``per_label`` a network is trained for each label; else one for all, whose loss is summed over labels.
-    docs/methods/fals.md says where it differs from the authors' program.
     """
 
     ABOUT = About(

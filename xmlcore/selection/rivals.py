@@ -157,11 +157,6 @@ class RandomForestSelection(Selector):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         Importances; 0 for a label that all training rows have, or none.
     {selection}
-
-    Notes
-    -----
-    A shared forest is grown tree by tree, and no tree is kept. It stores the labels of the training rows as a dense
-    matrix, which needs 8 * N * L bytes.
     """
 
     ABOUT = About(
@@ -249,11 +244,6 @@ class LassoSelection(Selector):
     n_iter_ : int
         The largest number of rounds of a label.
     n_selected_, n_features_in_, n_labels_ : int
-
-    Warns
-    -----
-    sklearn.exceptions.ConvergenceWarning
-        When labels stopped at ``max_iter``, once, with their number.
     """
 
     ABOUT = About(
@@ -329,7 +319,7 @@ class _BlockSelection(Selector):
 
 @described
 class ChiSquaredSelection(_BlockSelection):
-    """Selection of features by the chi-squared statistic of their sums over the rows with and without a label.
+    """Selection of features that are not negative by the chi-squared statistic of their sums with and without a label.
 
     {parameters}
 
@@ -339,10 +329,6 @@ class ChiSquaredSelection(_BlockSelection):
         Those of :func:`sklearn.feature_selection.chi2`, but 0 where it has nan: for features that do not occur, and
         labels that all rows have, or none.
     {selection}
-
-    Notes
-    -----
-    Features must not be negative.
     """
 
     ABOUT = About(
@@ -390,12 +376,8 @@ class MutualInformationSelection(_BlockSelection):
     Attributes
     ----------
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
+        For features with two values, those of :func:`sklearn.feature_selection.mutual_info_classif`.
     {selection}
-
-    Notes
-    -----
-    If most training rows do not have a feature, its median is 0, and a row is above the median if it has the feature.
-    For features with two values, the scores are those of :func:`sklearn.feature_selection.mutual_info_classif`.
     """
 
     ABOUT = About(
