@@ -1,4 +1,4 @@
-r"""Measures of one predicted class per row; the paper on double sampling defines them (Joshi et al., section 3.2).
+"""Measures of one predicted class per row; the paper on double sampling defines them (Joshi et al., section 3.2).
 
 An example is a row with one of its true classes: a row with several is an example for each of them, all with the same
 prediction, so at most one of them is right. A row without true classes is no example, one without a prediction wrong.
@@ -16,7 +16,7 @@ from xmlcore.validation import INT32_MAX, as_array, check_labels, csr_parts
 
 
 def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None = None) -> float:
-    r"""Return the share of examples whose class is predicted.
+    """Return the share of examples whose class is predicted.
 
     {Parameters: one_class}
     classes : ndarray of bool, shape (L,), optional
@@ -39,20 +39,14 @@ def accuracy(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None
 
 
 def macro_f1(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None = None) -> float:
-    r"""Return the harmonic mean of macro precision and macro recall.
+    """Return the harmonic mean of macro precision and macro recall, the paper's measure: docs/measures.md.
 
-    .. math:: MaF_1 = \frac{2 P R}{P + R}, \quad
-        P = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{pred_c}, \quad R = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{true_c}
-
-    C are the classes that have an example. A class in C that is never predicted has the precision 0. Predicting a class
-    that has no example lowers the recall of the true class, and changes nothing else.
-
-    This is the paper's measure. The mean of the F1 of the classes, which is also called macro F1 (scikit-learn's
-    ``f1_score(average="macro")``), is another measure and never larger.
+    The mean of the F1 of the classes, which is also called macro F1 (scikit-learn's ``f1_score(average="macro")``), is
+    another measure and never larger.
 
     {Parameters: one_class}
     classes : ndarray of bool, shape (L,), optional
-        C has only these classes; what is predicted for examples of other classes still counts in their precision.
+        Means are over these classes; what is predicted for examples of others still counts in their precision.
 
     Returns
     -------

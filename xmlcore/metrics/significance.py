@@ -319,13 +319,9 @@ class Friedman(NamedTuple):
 
 
 def friedman(frame: "DataFrame | ArrayLike", alpha: float = 0.05, larger_is_better: bool = True) -> Friedman:
-    r"""Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
+    """Rank methods on each data set, and test whether their mean ranks differ: Friedman's test, and Nemenyi's.
 
-    .. math:: CD = q_\alpha \sqrt{\frac{m (m + 1)}{6 n}}
-
-    for m methods on n data sets. Methods whose mean ranks differ by less than the critical difference CD are not told
-    apart. :math:`q_\alpha` is the quantile of the studentized range with m groups and infinite degrees of freedom,
-    divided by :math:`\sqrt 2`.
+    Methods whose mean ranks differ by less than the critical difference (docs/measures.md) are not told apart.
 
     {Parameters: by_data_set}
     alpha : float

@@ -115,11 +115,6 @@ def make_synthetic(
         Rows have Euclidean length 1 and positive values, (1 + log of a word's count in the row) * idf. The idf is that
         of the word's probability. ``notes`` has the call that made the data set.
 
-    Notes
-    -----
-    Every row has at least one label and one feature; a label need not occur. Label ids and feature ids are random. The
-    first rows of a larger data set are the rows of a smaller one. docs/scaling.md has more.
-
     Examples
     --------
     >>> from xmlcore.datasets import make_synthetic

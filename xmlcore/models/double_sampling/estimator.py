@@ -53,9 +53,6 @@ class DoubleSampling(TakesWeights, LearnsMore):
     The defaults were chosen on held-out rows of seven data sets. ``DoubleSampling.preset("paper")`` is the
     method of the paper: ten features, adversarial classes drawn at random, every class equally often.
 
-    The size of the model and the time per row do not grow with classes times features, but with the number of terms
-    that rows and classes have in common.
-
     {parameters}
 
     Attributes
