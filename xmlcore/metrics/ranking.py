@@ -1,7 +1,6 @@
-r"""Measures of a ranking at 1..k, plain and propensity-scored, and the weights of labels for the latter.
+"""Measures of a ranking at 1..k, plain and propensity-scored, and the weights of labels for the latter.
 
-Notation: y is the set of true labels of a row, :math:`\hat y_i` the label at place i of its ranking, :math:`q_l` the
-weight of label l (its inverse propensity), n the number of rows. The conventions in docs/measures.md are napkinXC's.
+docs/measures.md has their formulas. The conventions are napkinXC's.
 """
 
 import math
@@ -38,14 +37,9 @@ def recall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
 
 
 def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
-    r"""Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
+    """Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
 
-    A true label at place i has the gain 1 / log2(i + 1).
-
-    .. math:: nDCG@k = \frac{1}{n} \sum_{rows}
-        \frac{\sum_{i=1}^{k} [\hat y_i \in y] / \log_2(i + 1)}{\sum_{i=1}^{\min(k, |y|)} 1 / \log_2(i + 1)}
-
-    Rows without true labels count as 0.
+    A true label at place i has the gain 1 / log2(i + 1). Rows without true labels count as 0.
 
     {at_k}
     """
@@ -53,10 +47,7 @@ def ndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5) -> np.ndarray:
 
 
 def psprecision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
-    r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
-
-    .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
-        {\sum_{rows} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
+    """Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
     {weighted_at_k}
     """
@@ -64,12 +55,9 @@ def psprecision_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps
 
 
 def psrecall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
-    r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
+    """Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
 
     It is :func:`psprecision_at_k` with each row's gain and largest gain divided by the number of its true labels.
-
-    .. math:: PSR@k = \frac{\sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
-        {\sum_{rows} \frac{1}{|y|} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
 
     {weighted_at_k}
     """
@@ -77,13 +65,9 @@ def psrecall_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: A
 
 
 def psdcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
-    r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
+    """Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
-    .. math:: PSDCG@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
-        {\sum_{rows} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)}
-
-    where :math:`q_{(i)}` is the i-th largest weight of the row's true labels. A row with many true labels counts
-    more than one with few; in :func:`psndcg_at_k` it does not.
+    A row with many true labels counts more than one with few; in :func:`psndcg_at_k` it does not.
 
     {weighted_at_k}
     """
@@ -91,11 +75,7 @@ def psdcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: Arra
 
 
 def psndcg_at_k(Y_true: Labels, ranking: Predictions, k: int = 5, *, inv_ps: ArrayLike) -> np.ndarray:
-    r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
-
-    .. math:: PSnDCG@k = \frac{\sum_{rows} \frac{1}{d} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
-        {\sum_{rows} \frac{1}{d} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)},
-        \qquad d = \sum_{i=1}^{\min(k, |y|)} \frac{1}{\log_2(i + 1)}
+    """Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
     {weighted_at_k}
     """
