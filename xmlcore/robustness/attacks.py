@@ -96,11 +96,6 @@ class FGSM(_Attack):
         changes by epsilon times the sign of its gradient; a feature whose gradient is 0 keeps its value.
     {support, objective, nonnegative}
 
-    Notes
-    -----
-    A row needs two gradients and one search with "margin", and one gradient per true label with "loss". The working
-    memory is that of a block of at most 256 rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -147,14 +142,10 @@ class PGD(_Attack):
         Length of a step; 2.5 * epsilon / n_steps when None, as in the paper's implementation.
     {support, objective}
     random_start : bool
-        Start at a random row within epsilon of the clean row instead of at the clean row. Only features for which the
-        clean row's objective has a gradient are changed, so that rows stay sparse.
+        Start at a random row within epsilon of the clean row instead of at the clean row: the best of several seeds is
+        a stronger attack. Only features for which the clean row's objective has a gradient are changed, so that rows
+        stay sparse.
     {nonnegative}
-
-    Notes
-    -----
-    The time is ``n_steps`` + 1 times that of :class:`FGSM`, and one more with a random start.
-    For a stronger attack, run several seeds with ``random_start=True`` and take the best result of each row.
     """
 
     epsilon: float
