@@ -169,7 +169,7 @@ support : {"all", "nonzero"}
     Which features may change: all, or those that the row has.""",
     "objective": """\
 objective : {"margin", "loss"}
-    What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.""",
+    What the attack makes larger: docs/methods/robustness.md.""",
     "nonnegative": """\
 nonnegative : bool
     Set values below 0 to 0, which does not make the change longer. X must have no negative values.""",

@@ -1,18 +1,4 @@
-"""Attacks: changes of rows that follow the model's gradient in order to change its prediction.
-
-An attack moves a row x to x + d, where the length of d is at most epsilon, so that an objective becomes larger:
-
-- ``"margin"``: log P(best wrong label) - log P(best true label). If it is above 0, the label ranked first is wrong.
-- ``"loss"``: minus the mean of log P over the true labels.
-
-The true labels of a row are its labels in Y. If Y is not given, or the row has no labels in Y, its only true label is
-the one that the model ranks first for the clean row. Some rows are not changed: with ``"margin"`` those whose labels
-are all true, or for which a beam finds no wrong label; with both objectives those whose gradient is 0, such as a row of
-zeros.
-
-A row may get new features, those that the classifiers of its labels use, unless ``support="nonzero"``. Rounding the
-result to float32 can make d slightly longer than epsilon.
-"""
+"""Attacks: changes of rows that follow the model's gradient to change its prediction: docs/methods/robustness.md."""
 
 from dataclasses import dataclass
 from typing import ClassVar
