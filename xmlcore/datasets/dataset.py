@@ -256,12 +256,7 @@ class Dataset:
         return propensity_of(self.n_train, self.n_test, self.n_features, self.n_labels)
 
     def inverse_propensity(self) -> np.ndarray:
-        """Return the weight of each label in propensity-scored measures, with A and B of this data set.
-
-        Returns
-        -------
-        ndarray of float64, shape (L,)
-        """
+        """Return the weight of each label in propensity-scored measures, shape (L,), with A and B of this data set."""
         return inverse_propensity(self.Y_train, *self.propensity)
 
     def label_name(self, j: int) -> str:

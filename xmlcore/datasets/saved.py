@@ -25,7 +25,9 @@ _in_use = weakref.WeakValueDictionary()
 
 
 def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str:
-    """Save a data set for :func:`load_saved`, unless it is saved already; a saved file found to be damaged is replaced.
+    """Save a data set for :func:`load_saved`, unless it is saved already, and return its :attr:`Dataset.fingerprint`.
+
+    A saved file found to be damaged is replaced.
 
     Parameters
     ----------
@@ -33,11 +35,6 @@ def save_dataset(dataset: Dataset, made_by: dict[str, Any] | None = None) -> str
     made_by : dict, optional
         How it can be made again, in types that JSON has: ``inputs`` has the fingerprint of what it is made from.
         Without it, the data set is taken for one that cannot be made again: it is removed only when that is asked for.
-
-    Returns
-    -------
-    str
-        The fingerprint of the data set, see :attr:`Dataset.fingerprint`.
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")

@@ -290,7 +290,7 @@ def split_again(
     random_state: int = 0,
     name: str | None = None,
 ) -> Dataset:
-    """Return a data set whose rows, training and test rows together, are split anew.
+    """Return a data set whose rows, training and test rows together, are split anew; its notes say how.
 
     Parameters
     ----------
@@ -307,11 +307,6 @@ def split_again(
         Seed. The same value gives the same split.
     name : str, optional
         By default that of ``dataset``.
-
-    Returns
-    -------
-    Dataset
-        ``.notes`` say how it was split.
     """
     _check_method(method)
     check_count(fold, "fold", 0)

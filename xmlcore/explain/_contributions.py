@@ -15,7 +15,8 @@ from xmlcore.validation import check_count
 def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
     """Return the features of a row that have the largest absolute values: the explanation of the extended PLT's paper.
 
-    It does not depend on the model, and is the same for every label; :func:`contributions` depends on both.
+    It does not depend on the model, and is the same for every label; :func:`contributions` depends on both. Pairs of a
+    feature and its value are in the order of |value|, largest first, equal ones by id, without those of value 0.
 
     Parameters
     ----------
@@ -23,11 +24,6 @@ def magnitude(x: Matrix, n: int = 5) -> list[tuple[int, float]]:
         One row.
     n : int
         Largest number of features to return.
-
-    Returns
-    -------
-    list of (feature, value)
-        Largest |value| first; equal ones by feature id. Features with value 0 are left out.
     """
     return largest_values(x, n)
 

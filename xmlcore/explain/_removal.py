@@ -251,7 +251,7 @@ def what_if(model: Ranker, before: Matrix, after: Matrix, k: int = 5) -> "DataFr
 
 
 def probability(kind: str, score: float) -> float | None:
-    """Return the probability, or the score of ``predict_proba``, that a sum of contributions stands for.
+    """Return the probability, or score of ``predict_proba``, of a sum of contributions; None for the kind "score".
 
     Parameters
     ----------
@@ -259,11 +259,6 @@ def probability(kind: str, score: float) -> float | None:
         ``attrs["kind"]`` of what :func:`xmlcore.explain.contributions` returns.
     score : float
         The sum.
-
-    Returns
-    -------
-    float or None
-        None for the kind "score".
     """
     check_is(kind, str, "kind", "a kind of explanation, such as 'log_proba',")
     score = score if score in (math.inf, -math.inf) else check_number(score, "score", -math.inf)

@@ -79,12 +79,7 @@ def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int,
     missed, wrong : int
         Ids of the labels.
     k : int, optional
-        As for :func:`confusions`.
-
-    Returns
-    -------
-    ndarray of int64
-        Rows; ``confusions`` counts them as ``rows``, and names the first as ``row``.
+        As for :func:`confusions`, which counts them as ``rows``, and names the first as ``row``.
     """
     mistakes = _mistakes(Y_true, ranking, k)
     pair = [[check_count(label, name, 0)] for name, label in (("missed", missed), ("wrong", wrong))]

@@ -110,16 +110,11 @@ def measures(
 
 
 def hits(Y_true: Labels, ranking: Predictions, k: int | None = None) -> np.ndarray:
-    """Return which of the ranked labels are true labels.
+    """Return which of the ranked labels are true labels: bool, shape (n, k), False where there is no label.
 
     {Parameters: Y_true, ranking}
     k : int, optional
         Number of places. By default as many as the ranking has; required for scores.
-
-    Returns
-    -------
-    ndarray of bool, shape (n, k)
-        Whether the label at each place is a true one; False where there is none.
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
     is_hit = np.zeros(labels.shape, dtype=bool)

@@ -15,7 +15,7 @@ from xmlcore.validation import as_array, check_count, check_number, check_struct
 
 
 def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
-    """Return the labels whose score is at least a threshold, as sets for the measures of sets.
+    """Return the labels whose score is at least a threshold as sets, a matrix of bool (n, L), for measures of sets.
 
     Parameters
     ----------
@@ -26,10 +26,6 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
         Least score of a predicted label.
     n_labels : int, optional
         Number of labels L; needed for a Ranking.
-
-    Returns
-    -------
-    csr_array of bool, shape (n, L)
 
     Examples
     --------

@@ -406,7 +406,7 @@ def innermost(model) -> Ranker:
 
 
 def rule_of(model: Ranker, allowed: np.ndarray | None = None) -> Rule | None:
-    """Return the rule that is kept with a model, such as one that was loaded.
+    """Return the rule that is kept with a model, such as one that was loaded; None without one.
 
     Parameters
     ----------
@@ -414,11 +414,6 @@ def rule_of(model: Ranker, allowed: np.ndarray | None = None) -> Rule | None:
         A fitted model.
     allowed : ndarray of bool, shape (L,), optional
         The labels among which it decides; by default its own.
-
-    Returns
-    -------
-    Rule or None
-        None if no rule is kept with it.
     """
     check_is(innermost(model), "rule_", "model", "a model of xmlcore, such as PLT(),")
     rule = innermost(model).rule_

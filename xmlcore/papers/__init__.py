@@ -20,16 +20,13 @@ __all__ = ["CLAIMS", "FAILS", "HOLDS", "LOST", "OTHER", "PAPERS", "VERDICTS", "C
 
 
 def published(dataset: Dataset) -> DataFrame:
-    """Return what the papers print for the test rows of a data set: it has the published sizes and split.
+    """Return what the papers print for the test rows of a data set that has the published sizes and split.
+
+    A row per method has ``method``, ``source`` and measures such as "P@1", in percent; of other data there are none.
 
     Parameters
     ----------
     dataset : Dataset
-
-    Returns
-    -------
-    DataFrame
-        A row per method: ``method``, ``source`` and measures such as "P@1", in percent. Empty for other data.
     """
     entry, lines = dataset.published, {}
     if entry is None or entry.n_test != dataset.n_test:

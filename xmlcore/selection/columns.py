@@ -36,10 +36,6 @@ class KeepsColumns(Estimator):
         ----------
         input_features : array_like of str, shape (D,), optional
             The names of all features. None: those of the training rows, or else x0, x1, ...
-
-        Returns
-        -------
-        ndarray of object
         """
         kept = self.get_support()
         fitted = getattr(self, "feature_names_in_", None)
@@ -87,13 +83,9 @@ class KeepsColumns(Estimator):
     def fit_transform(
         self, X: Matrix, y: Labels | None = None, *, Y: Labels | None = None, progress: ProgressLike = silent
     ) -> Any:
-        """Fit the selection, and return the training rows with the selected features only.
+        """Fit the selection, and return the training rows with the selected features, as :meth:`transform` does.
 
         {Parameters: X_train, y_or_classes, Y, progress}
-
-        Returns
-        -------
-        ndarray, sparse or DataFrame, as :meth:`transform` returns it
         """
         return self.fit(X, labels_given(y, Y), progress=progress).transform(X)
 

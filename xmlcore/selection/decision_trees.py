@@ -66,10 +66,6 @@ class TreeOfEachLabel(Estimator):
         X : sparse or dense, shape (n, D)
             With all features, also those that no tree uses.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Returns
-        -------
-        ndarray of float32, shape (n, L)
         """
         progress = to_progress(progress)
         X = self._check_input(X)

@@ -369,12 +369,8 @@ def with_label_table(data: Dataset, source: Source) -> Dataset:
         Its labels have names.
     source : path, bytes, or binary file object
         A CSV table with the columns ``label``, and ``parent`` or ``aliases`` or both, or lines of a name, a tab, and
-        the name of what it is in (docs/formats.md). Labels and aliases that the data set lacks are left out.
-
-    Returns
-    -------
-    Dataset
-        Labels that are aliases have become those that they stand for.
+        the name of what it is in (docs/formats.md). Labels and aliases that the data set lacks are left out; labels
+        that are aliases become those that they stand for.
 
     Raises
     ------

@@ -114,10 +114,6 @@ def guess_columns(
     name : str, optional
         Name of the source in errors; by default its file name.
 
-    Returns
-    -------
-    Guess
-
     Raises
     ------
     DatasetFormatError

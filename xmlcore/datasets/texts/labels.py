@@ -101,7 +101,7 @@ def of_many(count: int, total: int, noun: str, first) -> str:
 def read_vocabulary(
     source: Source, language: str | None = None, *, encoding: str = "utf-8", name: str | None = None
 ) -> dict[str, Any]:
-    """Read the names of subjects by their URIs.
+    """Read the names of subjects by their URIs, which are without angle brackets.
 
     Parameters
     ----------
@@ -113,11 +113,6 @@ def read_vocabulary(
     encoding : str
     name : str, optional
         Name of the source in errors.
-
-    Returns
-    -------
-    dict of str to str
-        A name for each URI, which is without angle brackets.
 
     Raises
     ------

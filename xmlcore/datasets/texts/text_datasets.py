@@ -124,7 +124,7 @@ def with_words(
     vectorizer: "TextVectorizer | Callable[..., tuple[TextVectorizer, sp.csr_array]]",
     progress: ProgressLike = silent,
 ) -> Dataset:
-    """Return a data set whose features are made anew from its texts.
+    """Return a data set whose features are made anew from its texts; its last note names the vectoriser.
 
     Parameters
     ----------
@@ -133,11 +133,6 @@ def with_words(
     vectorizer : TextVectorizer or function
         It is copied, and fitted to the training texts; or as for :func:`read_text_dataset`.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Returns
-    -------
-    Dataset
-        With the same rows, labels and texts; its last note names the vectoriser.
 
     Raises
     ------

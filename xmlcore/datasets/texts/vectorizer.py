@@ -204,14 +204,8 @@ class TextVectorizer(HasParameters):
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str
-        y : object
-            Not used; scikit-learn's pipelines pass it.
+        y : object, not used, which scikit-learn's pipelines pass
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Returns
-        -------
-        TextVectorizer
-            The vectoriser.
 
         Raises
         ------
@@ -225,18 +219,13 @@ class TextVectorizer(HasParameters):
         return self
 
     def fit_transform(self, texts: Texts, y: object = None, progress: ProgressLike = silent) -> sp.csr_array:
-        """Fit to texts, and return their rows; each text is read once.
+        """Fit to texts, and return their rows, float32 (number of texts, D); each text is read once.
 
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str
-        y : object
-            Not used; scikit-learn's pipelines pass it.
+        y : object, not used, which scikit-learn's pipelines pass
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Returns
-        -------
-        csr_array of float32, shape (number of texts, D)
         """
         progress = to_progress(progress)
         self.check()
@@ -271,17 +260,13 @@ class TextVectorizer(HasParameters):
         return self._weighted(counted, beside)
 
     def transform(self, texts: Texts, progress: ProgressLike = silent) -> sp.csr_array:
-        """Return the rows of texts.
+        """Return the rows of texts, float32 (number of texts, D).
 
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str, or [texts, vectors] as they were fitted
             Words that are no features are ignored; a text without any gives an empty row.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Returns
-        -------
-        csr_array of float32, shape (number of texts, D)
 
         Raises
         ------
@@ -317,12 +302,7 @@ class TextVectorizer(HasParameters):
 
         Parameters
         ----------
-        input_features : object
-            Not used; scikit-learn's pipelines pass it.
-
-        Returns
-        -------
-        ndarray of object
+        input_features : object, not used, which scikit-learn's pipelines pass
         """
         check_fitted(self)
         hashed = self._fitted["hashing_bits"] is not None

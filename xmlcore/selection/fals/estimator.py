@@ -154,16 +154,12 @@ class FALS(KeepsColumns, MultiLabelModel):
         return estimate(self, X, check_count(n_labels, "n_labels"), nnz)
 
     def support(self, label: int | None = None) -> np.ndarray:
-        """Return which features are selected for a label, or for any label.
+        """Return which features are selected for a label, or for any label: bool, shape (D,).
 
         Parameters
         ----------
         label : int, optional
             None: the union over all labels.
-
-        Returns
-        -------
-        ndarray of bool, shape (D,)
         """
         kept = self.get_support()
         if label is not None:
