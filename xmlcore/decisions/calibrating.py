@@ -43,11 +43,6 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     Calibration
         A callable from the scores of rankings, such as ``predict_topk`` returns, to probabilities:
         ``calibration(ranking.scores)``. Rankings stay as they are.
-
-    Raises
-    ------
-    ValueError
-        No row has a label, or scores are not in [0, 1]; or what the model finds wrong with X.
     """
     most = check_count(n_candidates, "n_candidates")
     examples = getattr(innermost(model), "sampled_size_", None)

@@ -56,8 +56,8 @@ def learn(
         k is the largest number of labels, not the number: only labels that improve the measure are predicted.
     least : dict of str to float, optional
         A bound, in [0, 1], for the opposite: ``learn(model, X, Y, "micro R", least={"micro P": 0.9})`` finds as many
-        of the true labels as it can while 90 % of the predicted ones are right on the held-out rows. For a bound that
-        also holds for other rows see :func:`promise`.
+        of the true labels as it can while 90 % of the predicted ones are right on the held-out rows; a ValueError says
+        that it cannot be reached. For a bound that also holds for other rows see :func:`promise`.
     inv_ps : array-like, shape (L,), optional
         Weights of labels for PSP@k; by default those of the held-out rows.
     n_candidates : int
@@ -70,11 +70,6 @@ def learn(
         that of the rules of each half of the rows on the other half. As "plain" it has the value of the k best labels
         by score; without k, of the best common threshold for macro F1 and balanced accuracy, and of ``predict`` without
         a rule for the others. A rule by gains that is no better than that is not taken.
-
-    Raises
-    ------
-    ValueError, TypeError
-        An unknown measure, labels or rows that do not fit, no row with a label, or ``least`` cannot be reached.
     """
     goal = None if least is not None else read_goal(measure)
     if at_most and not (goal and goal.k):

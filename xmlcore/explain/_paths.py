@@ -47,11 +47,6 @@ def path(
         the root), ``margin_1`` to ``margin_M`` (of its children; nan for leaves), ``entered_1`` to ``entered_M``
         (whether the row goes to the child: its margin is at least 0.5, or the largest if none is). The weighted mean of
         ``share`` over leaves is the label's probability.
-
-    Raises
-    ------
-    TypeError
-        The model has no path, such as DoubleSampling.
     """
     kind = kind_of(model)
     if kind in NOT_OF_FEATURES:

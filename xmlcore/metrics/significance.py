@@ -276,16 +276,14 @@ def _permuted(a, b, tests, n_permutations, random_state) -> list[Difference]:
 def wilcoxon(frame: "DataFrame | ArrayLike") -> "DataFrame":
     """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
+    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0.
+
     {Parameters: by_data_set}
 
     Returns
     -------
     pandas.DataFrame
         Methods by methods, symmetric. 1 on the diagonal, and where two methods have equal values on all data sets.
-
-    Notes
-    -----
-    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0.
 
     Examples
     --------

@@ -76,7 +76,8 @@ def evaluate(
     support : {"all", "nonzero"}
         Which features of a row may change; "words" has no such option. A ``support`` in ``options`` takes precedence.
     n_repeats : int
-        Number of seeds. All levels of a repeat have the same seed, so that they differ in the size of the noise only.
+        Number of seeds; all rows are predicted for each, at each level. All levels of a repeat have the same seed, so
+        that they differ in the size of the noise only.
     random_state : int, optional
         The same value gives the same measures. None draws a new one.
     perturbation : {"gaussian", "words", "fgsm", "pgd", "certificate"}
@@ -115,11 +116,6 @@ def evaluate(
         - ``value`` (float); nan where there is nothing to measure
         - ``drop`` (float): (value at level 0 - value) / value at level 0, of the same repeat, k, bucket and measure;
           nan for times, and where it is not defined
-
-    Notes
-    -----
-    The model predicts all rows ``n_repeats`` times at each level, level 0 included. FGSM does not depend on the seed:
-    repeats differ in the times only.
     """
     progress = to_progress(progress)
     levels = [0.0, *filter(None, _distinct(sigmas, "sigmas", "level", check_number, 0.0, LARGEST_SIGMA))]

@@ -55,11 +55,8 @@ def losses(first_right: Mapping[str, ArrayLike], reference: str | None = None) -
         - ``low``, ``high``: its 95 % interval over rows and draws; ``p_lost``: p-value of its being 0
         - ``more``, ``more_low``, ``more_high``, ``p_more``: the same of what is lost beyond the loss of the reference
 
-        P-values are corrected by :func:`xmlcore.metrics.holm` for all models and levels; intervals are not.
-
-    Notes
-    -----
-    docs/methods/robustness.md says how intervals and p-values are computed.
+        P-values are corrected by :func:`xmlcore.metrics.holm` for all models and levels; intervals are not
+        (docs/methods/robustness.md).
     """
     counts, reference = _read(first_right, reference)
     records = []

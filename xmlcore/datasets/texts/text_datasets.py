@@ -133,11 +133,6 @@ def with_words(
     vectorizer : TextVectorizer or function
         It is copied, and fitted to the training texts; or as for :func:`read_text_dataset`.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-    Raises
-    ------
-    ValueError
-        The data set has no texts, or no word is in enough of them.
     """
     progress = to_progress(progress)
     check_dataset(dataset)

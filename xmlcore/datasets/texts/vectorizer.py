@@ -206,13 +206,6 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str
         y : object, not used, which scikit-learn's pipelines pass
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Raises
-        ------
-        TypeError
-            A text is not a string; the message says which.
-        ValueError
-            There are no texts, or no word is in enough of them.
         """
         progress = to_progress(progress)
         self.fit_transform(texts, y, progress)
@@ -267,11 +260,6 @@ class TextVectorizer(HasParameters):
         texts : list, pandas Series or other iterable of str, or [texts, vectors] as they were fitted
             Words that are no features are ignored; a text without any gives an empty row.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
-
-        Raises
-        ------
-        TypeError, ValueError
-            A text is not a string, or the vectors do not fit; the message says which.
         """
         progress = to_progress(progress)
         check_fitted(self)

@@ -38,7 +38,9 @@ class FALS(KeepsColumns, MultiLabelModel):
 
     A perceptron with one hidden layer learns all labels. A feature's score for a label is the mean, over the training
     rows, of the squared gradient of the label's probability by the feature. Each label keeps the features of largest
-    score.
+    score. Features are not scaled: there is a warning where the values of one are a thousand times those of the median
+    feature, or where the scores of a label are all 0. docs/methods/fals.md has the choices that the paper leaves open:
+    "Feature attribution for label-specific feature selection in multi-label learning", under review.
 
     {parameters}
 
@@ -70,12 +72,6 @@ class FALS(KeepsColumns, MultiLabelModel):
     network_ : Network, or None
         Weights and biases; None with ``keep_network=False``.
     n_features_in_, n_labels_, n_rows_ : int
-
-    Notes
-    -----
-    The source is "Feature attribution for label-specific feature selection in multi-label learning", under review.
-    docs/methods/fals.md has the choices that the paper leaves open. Features are not scaled: there is a warning where
-    the values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
     """
 
     ABOUT = ABOUT
