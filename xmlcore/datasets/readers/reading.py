@@ -84,7 +84,7 @@ def read_matrix(
     X : scipy.sparse.csr_array of float32, shape (N, D)
         A :class:`xmlcore.mapped.MappedRows` with ``to``.
     Y : scipy.sparse.csr_array of bool, shape (N, L)
-        Both in canonical form: sorted indices, no duplicates, no stored zeros.
+        Both in canonical form: sorted indices, no duplicates, no stored zeros. Values are as ``numpy.float32("0.1")``.
     feature_names, label_names : list of str, or None
         The names in the file; None if the format has no names.
 
@@ -98,12 +98,6 @@ def read_matrix(
     -----
     DatasetWarning
         The file can be read, but may not be what it seems: see docs/formats.md.
-
-    Notes
-    -----
-    Values are rounded to float64 and then to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
-    Memory: at most 8 bytes for each feature and 4 bytes for each label, regardless of what the header states, and the
-    decompressed text; of XMLC, svmlight and ARFF files of more than 4 MB only a block.
     """
     options = check_options(ReadOptions(format, labels, first_index, counts, leave_out, max_columns))
     file = NamedSource(source, name, max_bytes)
@@ -195,11 +189,6 @@ def read_dataset(
     ------
     DatasetFormatError
         A file does not have the format, the headers of the two files differ, or the number of names is wrong.
-
-    Notes
-    -----
-    The ids in a file without a header give only a lower bound on the number of features and labels. Its matrices are
-    widened to those of the other file, and to the number of names.
     """
     progress = to_progress(progress)
     unknown = sorted(set(read_options) - _READ_OPTIONS)
