@@ -1,7 +1,4 @@
-"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others.
-
-A quotient with the denominator 0 counts as 0 in a mean; means over labels are over those that occur in ``Y_true``.
-"""
+"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others."""
 
 from typing import NamedTuple
 

@@ -1,7 +1,6 @@
 """Measures of scores for all labels, and of predicted sets of labels, for data with up to some thousands of labels.
 
-The defaults are the common definitions: those of scikit-learn, if scikit-learn has the measure. Definitions differ in
-how they treat equal scores, which decision trees often predict. ``ties="mean"`` is the expected value when ties are
+The defaults are scikit-learn's definitions, if it has the measure. ``ties="mean"`` is the expected value when ties are
 broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1, equations 59 to 62).
 """
 

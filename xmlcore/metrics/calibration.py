@@ -1,7 +1,4 @@
-"""Calibration: whether labels that are predicted with a probability of 0.8 are right in 80 % of the cases.
-
-A prediction is a row with one of its predicted labels; it is right (1) if the label is a true one (else 0).
-"""
+"""Calibration: whether labels that are predicted with a probability of 0.8 are right in 80 % of the cases."""
 
 from typing import NamedTuple
 

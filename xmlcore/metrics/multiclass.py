@@ -1,4 +1,4 @@
-"""Measures of one predicted class per row; the paper on double sampling defines them (Joshi et al., section 3.2).
+"""Measures of one predicted class per row: those of the paper on double sampling (Joshi et al., section 3.2).
 
 An example is a row with one of its true classes: a row with several is an example for each of them, all with the same
 prediction, so at most one of them is right. A row without true classes is no example, one without a prediction wrong.

@@ -1,7 +1,4 @@
-"""Measures of a ranking at 1..k, plain and propensity-scored, and the weights of labels for the latter.
-
-docs/measures.md has their formulas. The conventions are napkinXC's.
-"""
+"""Measures of a ranking at 1..k (docs/measures.md), plain and propensity-scored, and weights of labels for these."""
 
 import math
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Measures of predicted sets of labels: those that ``predict`` gives, or those with a score of at least a threshold.
-
-The conventions are those of the measures at k: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
-"""
+"""Measures of predicted sets of labels: those that ``predict`` gives, or those with a score of at least a threshold."""
 
 import numpy as np
 import scipy.sparse as sp
