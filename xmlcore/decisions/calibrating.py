@@ -31,7 +31,7 @@ def calibrate(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDID
     Parameters
     ----------
     model : Ranker
-        A fitted model, whose scores are in [0, 1].
+        A fitted model, whose scores are in [0, 1]; others are a ValueError, as are rows without any label.
     X, Y : rows and labels, as the model's ``fit`` takes them
         Rows that the model was not fitted to: scores of training rows are too confident. At most 5,000 are used;
         with :class:`xmlcore.DoubleSampling`, of more than 500, a sixth of its sampled examples.

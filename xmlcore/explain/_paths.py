@@ -24,6 +24,7 @@ def path(
     Parameters
     ----------
     model : fitted PLT, OneVsRest or LdSM
+        Others, such as DoubleSampling, have no path: a TypeError.
     x : sparse or dense, shape (D,) or (1, D)
         One row.
     label : int

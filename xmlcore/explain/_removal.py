@@ -47,7 +47,7 @@ def deletion_curve(
 ) -> "DataFrame":
     """Remove the top features of each row, and predict the label's probability without them.
 
-    The faster it falls, the better the ranking of features: it names those that the model relies on.
+    The faster it falls, the better the ranking of features: it names what the model relies on (Samek et al., 2017).
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
     """Return features of a row without which a label is not among its first k any more.
 
     The features that contribute most to the label are removed, one more at a time, until the model ranks it lower; then
-    each of them is put back that need not be missing. None of those left can be put back alone; another set may be
-    smaller.
+    each of them is put back that need not be missing (Martens and Provost, 2014). None of those left can be put back
+    alone; another set may be smaller.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def with_words(
     Parameters
     ----------
     dataset : Dataset
-        With ``texts_train`` and ``texts_test``.
+        With ``texts_train`` and ``texts_test``; without them, or without a word in enough of them, a ValueError.
     vectorizer : TextVectorizer or function
         It is copied, and fitted to the training texts; or as for :func:`read_text_dataset`.
     progress : :class:`xmlcore.progress.Progress` or "bar", optional

@@ -201,6 +201,8 @@ class TextVectorizer(HasParameters):
     def fit(self, texts: Texts, y: object = None, progress: ProgressLike = silent) -> "TextVectorizer":
         """Choose the features, and count the texts that have each.
 
+        A TypeError says which text is no string, a ValueError that no word is in enough texts, or that there are none.
+
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str
@@ -258,7 +260,8 @@ class TextVectorizer(HasParameters):
         Parameters
         ----------
         texts : list, pandas Series or other iterable of str, or [texts, vectors] as they were fitted
-            Words that are no features are ignored; a text without any gives an empty row.
+            Words that are no features are ignored; a text without any gives an empty row. A TypeError or ValueError
+            says which text is no string, or that the vectors do not fit.
         progress : :class:`xmlcore.progress.Progress` or "bar", optional
         """
         progress = to_progress(progress)
