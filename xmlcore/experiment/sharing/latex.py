@@ -42,7 +42,8 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     check_frame(frame, ("run", "measure", "k", "value"), "measures_with_intervals")
     runs = list(dict.fromkeys(frame["run"]))
     columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))
-    cells = _cells(frame, runs, columns, digits)
+    marks, between = (r"\underline{{{}}}", r"\textbf{{{}}}"), r"{{\scriptsize {}--{}}}"
+    cells = marked(frame, runs, columns, digits, marks, between, "--")
     lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
     if caption:
         lines.append(rf"\caption{{{escaped(caption)}}}")
@@ -61,7 +62,8 @@ def latex_table(frame: "DataFrame", caption: str = "", digits: int = 2) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def _cells(frame, runs, columns, digits) -> dict:
+def marked(frame, runs, columns, digits, marks, between, unknown) -> dict:
+    """Return values in percent and their intervals as texts; ``marks`` are of the first, and of a significant first."""
     found = {(line.run, (line.measure, line.k)): line for line in frame.itertuples()}
     cells = {}
     for column in columns:
@@ -70,10 +72,11 @@ def _cells(frame, runs, columns, digits) -> dict:
         for run, value, is_first in zip(runs, values, highest([sign * value for value in values], digits)):
             line = found.get((run, column))
             low, high, best = (getattr(line, name, np.nan) for name in ("low", "high", "best"))
-            mark = "{}" if not is_first else r"\textbf{{{}}}" if best in (True,) else r"\underline{{{}}}"
-            below = rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}"
-            written = mark.format(f"{100 * value:.{digits}f}") if np.isfinite(value) else "--"
-            cells[run, column] = written, below if np.isfinite([low, high]).all() else ""
+            mark, texts = "{}", [f"{100 * number:.{digits}f}" for number in (value, low, high)]
+            if is_first:
+                mark = marks[best in (True,)]
+            written = mark.format(texts[0]) if np.isfinite(value) else unknown
+            cells[run, column] = written, between.format(*texts[1:]) if np.isfinite([low, high]).all() else ""
     return cells
 
 

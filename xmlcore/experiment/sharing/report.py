@@ -19,7 +19,7 @@ from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.engine.task import load
 from xmlcore.experiment.kept_runs import half_width, parameters, runs, seeds_grouped
 from xmlcore.experiment.kinds.train import Train, changed_params
-from xmlcore.experiment.sharing.latex import highest
+from xmlcore.experiment.sharing.latex import marked
 from xmlcore.ranking import KS
 from xmlcore.store import MissingArtifactError, StoreError
 from xmlcore.typing import DataFrame, FilePath
@@ -262,17 +262,10 @@ def _table_of_runs(lines, measure) -> str:
 
 def _table_of_measures(frame) -> str:
     """Return a table of measures with intervals: the best of each underlined, and bold where it is so significantly."""
-    names = list(dict.fromkeys(frame["run"]))
-    rows = []
-    for (measure, k), own in frame.groupby(["measure", "k"], sort=False):
-        cells = []
-        sign = -1 if metrics.is_smaller_better(measure) else 1
-        for line, is_first in zip(own.itertuples(), highest(sign * own["value"], 2)):
-            mark = "{}" if not is_first else "<b>{}</b>" if line.best else "<u>{}</u>"
-            text = mark.format(f"{100 * line.value:.2f}")
-            ends = f"<br><small>{100 * line.low:.2f} to {100 * line.high:.2f}</small>"
-            cells.append(text + ends if line.value == line.value else "–")
-        rows.append([html.escape(measure.replace("@k", f"@{k}")), *cells])
+    names, columns = list(dict.fromkeys(frame["run"])), list(dict.fromkeys(zip(frame["measure"], frame["k"])))
+    marks, between = ("<u>{}</u>", "<b>{}</b>"), "<br><small>{} to {}</small>"
+    cells = marked(frame, names, columns, 2, marks, between, "–")
+    rows = [[html.escape(of[0].replace("@k", f"@{of[1]}")), *("".join(cells[n, of]) for n in names)] for of in columns]
     return table(["%", *names], rows)
 
 
