@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from xmlcore import Ranking, experiment, metrics, store
-from xmlcore.experiment.kinds.train import Run, Train, as_plain, full_params
+from xmlcore.experiment.engine.task import as_plain
+from xmlcore.experiment.kinds.train import Run, Train, full_params
 from xmlcore.metrics.measures import measurable
 
 MODELS = ("PLT", "LdSM", "OneVsRest", "DoubleSampling")

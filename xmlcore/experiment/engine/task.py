@@ -12,7 +12,7 @@ A kind of task is a subclass of :class:`Task` in a file of its own, registered b
 
         def title_on(self, dataset): ...               # "Training PLT on bibtex"
         def work(self): ...                            # values that it reads, and the memory that it takes
-        def run(self, progress=silent, files=None): ...  # the result, as plain values
+        def run(self, progress=silent, files=None): ...  # the result
 
 Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store,
 :func:`xmlcore.experiment.submit` has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key, library_versions, plain
 from xmlcore.datasets import in_use_or_saved, load_saved
+from xmlcore.documented import TEXTS
 from xmlcore.experiment.catalog import with_settings
 from xmlcore.experiment.engine import task_files, times
 from xmlcore.experiment.engine.times import Work
@@ -92,6 +93,7 @@ class Task:
     PARAMETERS: ClassVar[tuple[Parameter, ...]] = ()  # everything besides the inputs that decides the result
     needs: ClassVar[tuple[str, ...]] = ("dataset",)  # names of the inputs
     doing: ClassVar[str]  # what it does, a sentence for users with ``{dataset}`` and names of parameters in braces
+    computes: ClassVar[Callable[..., Any]]  # a function of the data set and the parameters that gives the same result
     # whether the inputs and the parameters alone are enough to make the result; else it is never removed
     can_be_made_again: ClassVar[bool] = True
     # whether a worker on another machine can run the task: it must keep nothing but its result
@@ -148,13 +150,12 @@ class Task:
         """Return the seconds and bytes of :meth:`work` of a run that took ``seconds`` in all; 0 seconds: none."""
         return seconds, 0
 
-    def run(self, progress: Progress = silent, files: Files | None = None) -> dict[str, Any]:
-        """Do the work and return numbers, text, arrays, DataFrames, and lists and dicts of these.
+    def run(self, progress: Progress = silent, files: Files | None = None) -> Any:
+        """Do the work and return a :attr:`result` of numbers, text, arrays, DataFrames, lists and dicts, or its fields.
 
-        There are no instances of classes of xmlcore among them, so that code can move without losing results. What the
-        result has besides is entered in ``files``: names, each with a function that writes to a path.
+        What it has besides is entered in ``files``: names, each with a function that writes to a path.
         """
-        raise NotImplementedError
+        return type(self).computes(self.dataset(progress), progress=progress, **self.params)
 
     @classmethod
     def view(cls, value: dict[str, Any]) -> Any:
@@ -277,13 +278,16 @@ class Task:
 
 
 def register(cls: type[Task]) -> type[Task]:
-    """Enter a kind of task in :data:`KINDS`, and its parameters in its docstring; for use as a decorator."""
+    """Enter a kind of task in :data:`KINDS`, and its parameters in docstrings; for use as a decorator."""
     if cls.kind in KINDS and KINDS[cls.kind].__qualname__ != cls.__qualname__:
         raise ValueError(f"there is a kind of task {cls.kind!r:.200} already")
     KINDS[cls.kind] = cls
     if cls.PARAMETERS and cls.__doc__ is not None:  # which it is with python -OO
         entries = "\n".join(parameter.doc for parameter in cls.PARAMETERS)
         cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\nIn ``params``:\n\n{entries}"
+        if "computes" in vars(cls):
+            text = f"Parameters\n----------\ndataset : Dataset\n{entries}\n{TEXTS['progress']}"
+            cls.computes.__doc__ = inspect.cleandoc(cls.computes.__doc__).replace("{arguments}", text) + "\n"
     return cls
 
 
@@ -375,7 +379,7 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
         store.used(DATASETS if name == "dataset" else KINDS[MADE_BY[name]].folder, key, now=True)
     files: Files = {}
     start = time.perf_counter()
-    value = task.run(progress, files)
+    value = as_plain(task.run(progress, files))
     with contextlib.suppress(store.StoreError):  # an input was removed meanwhile
         times.add(task.work(), *task._took(value, time.perf_counter() - start))
     progress(*LAST_STEP)
@@ -389,7 +393,9 @@ def _run_and_keep(task, progress, again, more_facts) -> None:
 
 
 def as_plain(result) -> dict:
-    """Return the fields of an instance of :attr:`Task.result` as the dict that :meth:`Task.run` returns."""
+    """Return a result as it is kept: without instances of classes of xmlcore, so that code can move."""
+    if isinstance(result, dict):
+        return result
     value = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     if isinstance(value.get("ranking"), Ranking):
         value["ranking"] = value["ranking"]._asdict()

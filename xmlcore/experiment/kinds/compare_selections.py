@@ -12,7 +12,7 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.experiment.catalog import METHOD, N_ROWS, SEEDS, SETTINGS, with_settings
-from xmlcore.experiment.engine.task import Task, as_plain, register
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.select import (
     WarningsBySeed,
@@ -192,7 +192,6 @@ def features_of_shares(shares, n_features: int) -> dict[int, float]:
 
 
 def _full_selections(selections) -> list:
-    """Return selections with all their parameters; ValueError if there are none."""
     selections = check_list(selections, "selections", "pairs of a method and its parameters")
     if not selections:
         raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
@@ -204,6 +203,7 @@ class CompareSelections(Task):
     """Compare selections by decision trees that are trained on the features that the selections keep."""
 
     kind, folder, result, version = "compare_selections", "judged", Comparison, 2
+    computes = staticmethod(compare_selections)
     doing = "Comparing selections on {dataset}"
 
     PARAMETERS = (
@@ -236,9 +236,6 @@ class CompareSelections(Task):
         share = min(1.0, (n_rows or math.inf) / self.sizes["n_train"])
         values = n_steps * share * sum(work.values for work in works)
         return Work(self.kind, values, max(work.bytes for work in works), {"selections": self.params["selections"]})
-
-    def run(self, progress=silent, files=None):
-        return as_plain(compare_selections(self.dataset(progress), progress=progress, **self.params))
 
 
 @dataclass(frozen=True)
@@ -327,6 +324,7 @@ class MeasureSelectionStability(Task):
     """Make a selection with several seeds, and compare what each label keeps."""
 
     kind, folder, result = "selection_stability", "stability", SelectionStability
+    computes = staticmethod(selection_stability)
 
     PARAMETERS = (METHOD, SETTINGS, replace(SEEDS, default=(0, 1, 2, 3, 4), help="The ones to compare, at least two."))
 
@@ -344,6 +342,3 @@ class MeasureSelectionStability(Task):
     def work(self):
         work = selecting(self.sizes, self.params["method"], self.params["params"])
         return work._replace(values=len(self.params["seeds"]) * work.values)
-
-    def run(self, progress=silent, files=None):
-        return as_plain(selection_stability(self.dataset(progress), progress=progress, **self.params))

@@ -17,7 +17,7 @@ from xmlcore.decisions.learning import cuts_of, learnt, plain_marks, value_of
 from xmlcore.decisions.promises import kept_cuts, losses_at
 from xmlcore.experiment.catalog import SEED
 from xmlcore.experiment.engine.sweep_trials import VALIDATION, without_held_out
-from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task import Task, keep, load, register, task
 from xmlcore.experiment.kinds.train import estimator, full_params, kept_run_and_model
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
@@ -237,11 +237,10 @@ class Decide(Task):
         for begin, found, of_found in (("", test, P.data), (HELD_OUT, held, p)):
             losses, _, empty = (part[::-1] for part in losses_at(found, of_found, tried[::-1], "recall"))
             table[begin + FOUND], table[begin + EMPTY] = (1 - losses).clip(0, 1), empty.clip(0, 1)
-        found = Decisions(
+        return Decisions(
             run.model, parts.n_test, table.reset_index(drop=True), pd.DataFrame(lines),
             decisions.abstention(model, data.X_test, data.Y_test), rules,
         )  # fmt: skip
-        return as_plain(found)
 
 
 def measures_of_sets(Y, sets) -> dict[str, float]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from xmlcore import explain, robustness
 from xmlcore.experiment.catalog import N_ROWS, SEED
-from xmlcore.experiment.engine.task import Task, as_plain, register
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.first_use import pd
@@ -81,5 +81,4 @@ class Explain(Task):
                 part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed, row=int(row))
                 parts.append(part.assign(row=row, sigma=share))
         stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
-        made = Explanations(self.inputs["run"], rows, dataset.n_test, deletion, importance, stability)
-        return as_plain(made)
+        return Explanations(self.inputs["run"], rows, dataset.n_test, deletion, importance, stability)

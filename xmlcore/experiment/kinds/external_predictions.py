@@ -10,7 +10,7 @@ import numpy as np
 from xmlcore.datasets import read_ranking, save_dataset
 from xmlcore.experiment.catalog import GIVEN, K
 from xmlcore.experiment.engine import task_files
-from xmlcore.experiment.engine.task import as_plain, keep, register, task
+from xmlcore.experiment.engine.task import keep, register, task
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import LEAST_RANKED, Run, Train, evaluate
 from xmlcore.metrics import as_ranking
@@ -36,11 +36,7 @@ class _Ranked:
 
 @register
 class GivenPredictions(Train):
-    """Measure the labels that another program predicts for the test rows. Inputs: ``dataset``.
-
-    The file is given as for ``read``, and is as :func:`xmlcore.datasets.read_ranking` says. The result is a run with
-    :data:`xmlcore.experiment.GIVEN` in the place of a model.
-    """
+    """Measure the labels that another program predicts for the test rows. Inputs: ``dataset``."""
 
     kind, on_cluster = "given_predictions", False  # the file is here
     can_be_made_again = False
@@ -80,7 +76,7 @@ class GivenPredictions(Train):
         progress("Measuring", 0.0)
         few = int(((ranking.labels[:, :k] >= 0).sum(axis=1) < k).sum())
         fewer = f"{few:,} of {data.n_test:,} test rows have fewer than {k} predicted labels"
-        made = Run(
+        return Run(
             model=self.params["model"],
             params=self.params["params"],
             dataset_name=data.name,
@@ -94,7 +90,6 @@ class GivenPredictions(Train):
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             content_hash=data.content_hash,
         )
-        return as_plain(made)
 
     def after_keeping(self):
         """Nothing was computed on the way to the result."""

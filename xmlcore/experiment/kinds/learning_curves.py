@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from xmlcore import metrics
 from xmlcore.datasets import Dataset, describe
 from xmlcore.experiment.catalog import MODEL, SEEDS, SETTINGS, with_settings
-from xmlcore.experiment.engine.task import Task, as_plain, register, task
+from xmlcore.experiment.engine.task import Task, register, task
 from xmlcore.experiment.kinds.train import full_params, run_and_model, with_changed
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
@@ -56,19 +56,7 @@ def learning_curve(
 ) -> LearningCurve:
     """Train on growing samples of the training rows, and measure on the same test rows.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-    shares : sequence of float
-        Shares of the training rows, in (0, 1]. Samples of fewer than 10 rows are left out.
-    seeds : sequence of int
-        For each, rows are put in an order of their own, and smaller samples are the beginnings of larger ones. It is
-        also the seed of the model.
-    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+    {arguments}
 
     Returns
     -------
@@ -159,15 +147,17 @@ class MeasureLearningCurve(Task):
     """Train on growing samples of the training rows."""
 
     kind, folder, result, version = "learning_curve", "learning-curves", LearningCurve, 5
+    computes = staticmethod(learning_curve)
 
     PARAMETERS = (
         MODEL,
         SETTINGS,
         Parameter(
-            "shares", "Shares", "Of the training rows.", "floats", SHARES, minimum=0.0, maximum=1.0, above_minimum=True
+            "shares", "Shares", "Of the training rows.", "floats", SHARES, minimum=0.0, maximum=1.0, above_minimum=True,
+            details="Samples of fewer than 10 rows are left out.",
         ),
-        SEEDS,
-    )
+        replace(SEEDS, details="Each orders the rows, and samples are beginnings. It is also the seed of the model."),
+    )  # fmt: skip
 
     def complete(self, params):
         params["params"].pop("random_state", None)
@@ -180,6 +170,3 @@ class MeasureLearningCurve(Task):
         p, sizes = self.params, sizes_of(self.sizes["n_train"], self.params["shares"])
         largest = training(self, p["model"], full_params(p["model"], p["params"]), n_rows=max(sizes, default=1))
         return largest._replace(values=len(p["seeds"]) * sum(sizes) / max(sizes, default=1) * largest.values)
-
-    def run(self, progress=silent, files=None):
-        return as_plain(learning_curve(self.dataset(progress), progress=progress, **self.params))

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.experiment.catalog import MODEL, N_ROWS, NOISE, SETTINGS, K
-from xmlcore.experiment.engine.task import Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task import Task, keep, load, register, task
 from xmlcore.experiment.kinds import train
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.first_use import pd
@@ -45,11 +45,7 @@ class Reduced:
 
 
 class PerLabelOneVsRest:
-    """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only.
-
-    For each label, rows are scaled over the features of this label. What is "auto" is chosen once, by trials on all
-    labels and on the features that any label has.
-    """
+    """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only."""
 
     def __init__(self, selected: ArrayLike, **params: object):
         self.selected = selected
@@ -211,7 +207,7 @@ class TrainReduced(Task):
             for times_of, size_of, n in ((whole.times, whole.size, dataset.n_features), (times, size, used.size))
         ]
         both, columns = {"all": whole.measures, "selected": measures}, ["features", "measure", "k", "value"]
-        made = Reduced(
+        return Reduced(
             n_used=int(used.size),
             n_features=dataset.n_features,
             run_key=run_key,
@@ -220,7 +216,6 @@ class TrainReduced(Task):
             select_s=selection.times["fit_s"],
             **params | {"n_per_label": n_per_label},
         )
-        return as_plain(made)
 
 
 def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":

@@ -7,7 +7,7 @@ import numpy as np
 
 from xmlcore import robustness
 from xmlcore.experiment.catalog import MODELS, N_ROWS, SEED
-from xmlcore.experiment.engine.task import Task, as_plain, keep, register, task
+from xmlcore.experiment.engine.task import Task, keep, register, task
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import kept_run_and_model, sampled_rows
 from xmlcore.models.plt.scaling import UNIT, read_as
@@ -61,16 +61,7 @@ class Robustness:
 
 @register
 class MeasureRobustness(Task):
-    """Measure a kept run's model under noise or an attack.
-
-    Inputs: ``run``; its test rows are perturbed, see :func:`xmlcore.robustness.evaluate`. Word noise draws its words
-    from the training rows.
-
-    If the model has no gradient, or if ``transferred`` is true, attacks are computed for another model: a binary PLT
-    with logistic loss, which is trained on the same rows and kept as a run (:func:`surrogate`). The rows that are
-    changed in this way are then given to the model of the run. A transferred attack is weaker than one that follows the
-    model's own gradient, so only attacks of the same sort can be compared.
-    """
+    """Measure a kept run's model under noise or an attack. Inputs: ``run``."""
 
     kind, folder, result, needs, version = "robustness", "robustness", Robustness, ("run",), 4
 
@@ -139,7 +130,7 @@ class MeasureRobustness(Task):
             on_ranking=first_right,
             time_each_k=params.get("time_each_k", False),
         )
-        made = Robustness(
+        return Robustness(
             run_key=self.inputs["run"],
             n_test=dataset.n_test,
             frame=frame,
@@ -148,7 +139,6 @@ class MeasureRobustness(Task):
             first_right=None if kind.needs == CERTIFICATE else first_right.counts,
             **params | {"n_rows": rows.size},
         )
-        return as_plain(made)
 
 
 def surrogate(fingerprint: str, k: int = 5) -> Task:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from xmlcore import metrics
-from xmlcore.experiment.engine.task import Task, as_plain, load, register
+from xmlcore.experiment.engine.task import Task, load, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import compile_kernels, estimator, kept_run_and_model
 from xmlcore.first_use import pd
@@ -279,7 +279,7 @@ class StudySampling(Task):
             raise TypeError(f"this task is for runs of DoubleSampling, not of {run.model}")
         dataset = self.dataset()
         sweep, candidates, buckets = sampling_study(dataset, run.params, model=model, progress=progress, **self.params)
-        made = Sampling(
+        return Sampling(
             run_key=self.inputs["run"],
             params=run.params,
             sweep=sweep,
@@ -290,4 +290,3 @@ class StudySampling(Task):
             n_test=dataset.n_test,
             seconds=time.perf_counter() - start,
         )
-        return as_plain(made)

@@ -12,7 +12,7 @@ import numpy as np
 from xmlcore.experiment.catalog import COMPARED, METHOD, SELECTORS, SETTINGS
 from xmlcore.experiment.engine import times
 from xmlcore.experiment.engine.fitting import watched
-from xmlcore.experiment.engine.task import Task, as_plain, register
+from xmlcore.experiment.engine.task import Task, register
 from xmlcore.experiment.engine.times import Work
 from xmlcore.experiment.kinds.train import with_changed
 from xmlcore.models.base import Estimator
@@ -97,14 +97,7 @@ def select(
 ) -> Selection:
     """Select features on the training rows of a data set.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    method : str
-        A key of :data:`SELECTORS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+    {arguments}
     """
     progress = to_progress(progress)
     return select_and_fit(dataset, method, selection_params(method, params), progress)[0]
@@ -232,6 +225,7 @@ class Select(Task):
     """Select features on the training rows of a data set."""
 
     kind, folder, result, version = "select", "selections", Selection, 2
+    computes = staticmethod(select)
 
     PARAMETERS = (METHOD, SETTINGS)
 
@@ -257,4 +251,4 @@ class Select(Task):
         selection, fitted = select_and_fit(data, progress=progress, **self.params)
         if files is not None and hasattr(fitted, "predict_topk"):
             files["model"] = fitted.save
-        return as_plain(selection)
+        return selection

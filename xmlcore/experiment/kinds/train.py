@@ -15,7 +15,7 @@ from xmlcore import metrics, store
 from xmlcore.artifact_keys import plain
 from xmlcore.experiment.catalog import GIVEN, MODEL, MODELS, SELECTORS, SETTINGS, K, ModelInfo
 from xmlcore.experiment.engine.fitting import WatchedTraining, compile_kernels, estimator, full_params, grown, watched
-from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.engine.task import KINDS, DamagedResultWarning, Task, keep, load, register, task
 from xmlcore.experiment.kinds import trees
 from xmlcore.first_use import pd
 from xmlcore.hierarchy import Hierarchy
@@ -196,16 +196,7 @@ def run(
 ) -> Run:
     """Train a model on a data set, and measure it.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        Parameters that differ from the defaults.
-    k : int
-        Measures are taken at 1 to k.
-    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+    {arguments}
     """
     progress = to_progress(progress)
     return run_and_model(dataset, model, full_params(model, params), check_count(k, "k"), progress)[0]
@@ -273,6 +264,7 @@ class Train(Task):
     """Train a model on a data set and measure it on the test rows."""
 
     kind, folder, result, version = "train", FOLDER, Run, 4
+    computes = staticmethod(run)
 
     PARAMETERS = (MODEL, SETTINGS, K)
 
@@ -317,7 +309,7 @@ class Train(Task):
             made, fitted = run_and_model(data, progress=progress, **self.params)
         if files is not None:
             files["model"] = fitted.save
-        return as_plain(made)
+        return made
 
     def after_keeping(self):
         for tree in trees.trees_of(self):

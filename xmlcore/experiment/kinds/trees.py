@@ -56,7 +56,7 @@ class TrainTree(Task):
             model = train_tree(unfitted, data.X_train, data.Y_train, self.params["number"], progress)
         if files is not None:
             files["model"] = model.save
-        return vars(training)
+        return training
 
 
 def training(task: Task, model: str, params: dict, k: int | None = None, n_rows: int | None = None) -> Work:
@@ -83,10 +83,7 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
 
 
 def trees_of(training: Task, data: Dataset | None = None) -> list[Task]:
-    """Return the tasks of the trees of a training; none for a model that is trained as a whole.
-
-    Of trees that would be equal on its ``data``, only one is trained.
-    """
+    """Return the tasks of the trees of a training; none for a model that is trained as a whole."""
     model, params = training.params["model"], training.params["params"]
     if trees_asked_for({"n_estimators": 1} | params) == 1:
         return []
