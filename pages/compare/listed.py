@@ -15,19 +15,9 @@ from xmlcore import experiment, metrics, store
 from xmlcore.experiment import kept_runs
 from xmlcore.experiment.kinds.decide import AMONG
 
-MEASURES = (
-    "P@1",
-    "P@3",
-    "P@5",
-    "nDCG@3",
-    "nDCG@5",
-    "PSP@1",
-    "PSP@3",
-    "PSP@5",
-    "R@5",
-    "F1 of means@1",
-    "hierarchical F1@5",
-)  # by which results are ordered
+MEASURES = (  # by which results are ordered
+    "P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5", "F1 of means@1", "hierarchical F1@5",
+)  # fmt: skip
 DIFFERING, EVERY, MEMORY, TRAINED = "Settings that differ", "All settings", "Memory", "Time of training"
 TIMES = "Both training times"  # of the processor and by the clock
 SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every result has
