@@ -82,4 +82,4 @@ def _compare(view, after) -> None:
     for of, line in zip(COMPARED, found.to_dict("records")):
         change, low, high = (format.signed(100 * line[name]) for name in ("difference", "low", "high"))
         cards.append((of, format.score(line["value_a"], True), ABOUT, f"{change} ({low} to {high})"))
-    tables.cards(cards)
+    tables.cards(*cards)

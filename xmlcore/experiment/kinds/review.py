@@ -6,7 +6,7 @@ from typing import Any
 from xmlcore import review
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.catalog import SEED
-from xmlcore.experiment.engine.task import Task, as_plain, load, register
+from xmlcore.experiment.engine.task import Task, load, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.experiment.kinds.train import estimator, full_params
 from xmlcore.experiment.kinds.trees import training
@@ -49,8 +49,7 @@ class FindDoubts(Task):
         found = review.doubts(
             model, data.X_train, data.Y_train, self.params["parts"], random_state=self.params["seed"], progress=progress
         )
-        made = Review(self.inputs["run"], found.head(MOST), len(found), review.by_label(found))
-        return as_plain(made)
+        return Review(self.inputs["run"], found.head(MOST), len(found), review.by_label(found))
 
 
 @register
