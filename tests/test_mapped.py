@@ -53,22 +53,21 @@ def test_a_stopped_training_goes_on_with_its_nodes(weights, data, tmp_path):
 @pytest.mark.parametrize("cut, more", [(1, 0), (30, 0), (100, 0), (100, 1000)])
 def test_a_journal_drops_what_was_torn_at_its_end(cut, more, tmp_path):
     group = (np.arange(3, dtype=np.int32), np.arange(4, dtype=np.uint32), np.ones(3, np.uint8), *np.ones((2, 3), "f4"))
-    journal = Journal(tmp_path, "of this")
+    path = tmp_path / "nodes"
+    journal = Journal(path)
     for number in (7, 2):
         journal.write(number, (*group, 5, 0.25))
     journal.close()
-    [path] = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:-cut] + bytes(more))  # zeros, as after a loss of power
-    again = Journal(tmp_path, "of this")
+    again = Journal(path)
     assert [number in again for number in (7, 2, 0)] == [True, False, False]
     again.write(2, (*group, 6, np.inf))
     *found, epochs, violation = again.read(2)
     assert same(found, group) and (epochs, violation) == (6, np.inf)
-    assert 7 not in Journal(tmp_path, "of another")
 
 
 def test_two_trainings_of_the_same_do_not_share_a_file(tmp_path):
-    one, other = Journal(tmp_path, "of this"), Journal(tmp_path, "of this")
+    one, other = Journal(tmp_path / "nodes"), Journal(tmp_path / "nodes")
     group = (*(np.zeros(1, kind) for kind in ("i4", "u4", "u1", "f4", "f4")), 1, 0.0)
     one.write(0, group)
     assert 0 not in other

@@ -8,6 +8,7 @@ EXTRAS = {
     "app": "The dashboard needs",
     "bars": 'Progress bars (progress="bar") need',
     "cli": "The command line needs",
+    "cluster": "Clusters need",
     "download": "Downloading data sets needs",
     "excel": "Excel workbooks need",
     "figures": "Figures need",

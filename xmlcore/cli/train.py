@@ -1,5 +1,6 @@
 """``xmlcore train``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -17,9 +18,10 @@ from xmlcore.cli.parameters import ModelCommand, params_of, vectorizer_of
 @click.option("--name", help="Title of the model's card.")
 @click.option("--preset", help="Published settings of the model, such as parabel; options change single values.")
 @click.option("-k", "k", type=click.IntRange(1, 1000), default=5, show_default=True, help="Measure at 1 to k.")
+@click.option("--scheduler", help="Address of a Dask scheduler whose workers train a PLT, such as tcp://host:8786.")
 @data_options
 @click.pass_context
-def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others):
+def command(ctx, data, model, output, name, preset, k, scheduler, to_json, quiet, **others):
     """Train a model on the training rows of DATA, and measure it on its test rows.
 
     DATA is a file, or the name of a data set of the catalog. The results are those of the dashboard and of
@@ -29,7 +31,7 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
 
     python -m xmlcore train documents.csv --text body --labels topics --min-df 3 -o model.zip
     """
-    from xmlcore import experiment
+    from xmlcore import experiment, jobs
     from xmlcore.experiment.kinds.train import run_and_model
     from xmlcore.models import words_by_trials
 
@@ -42,7 +44,8 @@ def command(ctx, data, model, output, name, preset, k, to_json, quiet, **others)
         if not quiet and hasattr(unfitted, "estimate"):
             expected = unfitted.estimate(dataset.X_train, dataset.Y_train)
             note(f"training takes about {wording.size(expected.peak)} of memory beside the data")
-        run, fitted = run_and_model(dataset, model, params, k, progress)
+        with nullcontext() if scheduler is None else jobs.on_cluster(scheduler):
+            run, fitted = run_and_model(dataset, model, params, k, progress)
         if output is not None:
             progress("Writing the model", 0.0)
             experiment.pack_fitted(run, fitted, dataset, name=name).save(output)

@@ -13,9 +13,10 @@ can be changed, until a worker and the memory that they need are free.
 A job with a task (see :class:`Plan`) has a record on disk: after the program has ended, :meth:`Queue.past` has it.
 """
 
+from xmlcore.cluster import on_cluster
 from xmlcore.jobs.job import Job, JobError, Plan, parts_of
 from xmlcore.jobs.pool import WorkerPool, default_workers
 from xmlcore.jobs.queue import Queue
 from xmlcore.jobs.records import PastJob
 
-__all__ = ["Job", "JobError", "PastJob", "Plan", "Queue", "WorkerPool", "default_workers", "parts_of"]
+__all__ = ["Job", "JobError", "PastJob", "Plan", "Queue", "WorkerPool", "default_workers", "on_cluster", "parts_of"]

@@ -10,12 +10,14 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of, read_only
+from xmlcore.cluster import cluster_in_use
 from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
+from xmlcore.models.plt.on_cluster import by_cluster
 from xmlcore.models.plt.parameters import HINGE_SCORES, NORMALIZE
 from xmlcore.models.plt.scaling import UNIT, as_read, read_as
-from xmlcore.models.plt.training import GROUP_SIZE, GroupResult, RowsOfTree, trained
+from xmlcore.models.plt.training import GROUP_SIZE, Group, GroupResult, RowsOfTree, trained
 from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.models.weights import weighed_rows
@@ -166,6 +168,7 @@ class OneVsRest(LinearModel):
     def _fit(self, X, Y, progress, sample_weight=None, label_weight=None):
         X, Y, weights, boosts = weighed_rows(*checked_rows(X, Y), sample_weight, label_weight)
         progress = of_phases(progress, {"Choosing settings": 0.3, PHASE: 1.0})
+        elsewhere = by_cluster(cluster_in_use(), X)
         choice = self._choice(X, Y, weights, boosts, progress)
         every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
         rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)
@@ -175,13 +178,17 @@ class OneVsRest(LinearModel):
 
         def train(block):
             """Train a block of labels: labels and columns of the kept weights, these weights, biases, epochs."""
-            first, size = block[0], block[1] - block[0]
-            found = trained(x, rows, every, under, first, size, descent, first)
+            first, size = block.first, block.size
+            found = done[first] if done else trained(
+                x, rows.X.shape[1], rows.scaling, every, under, first, size, descent, first
+            )  # fmt: skip
             labels, columns, weights = _weights_of(found, size)
             return labels + first, columns, weights, found.bias, found.epochs, size * (found.violation > self.tol)
 
-        blocks = row_blocks(n_labels, GROUP_SIZE)
-        sizes = [end - first for first, end in blocks]
+        blocks = [Group(first, -1, first, end - first) for first, end in row_blocks(n_labels, GROUP_SIZE)]
+        sizes, done = [block.size for block in blocks], {}
+        if elsewhere is not None:
+            done = {b.first: r for b, r in zip(blocks, elsewhere(rows, x, under, blocks, descent, progress, PHASE))}
         labels, columns, weights, bias, epochs, late = zip(
             *run_tasks(train, blocks, sizes, self.n_jobs, progress, PHASE, "blocks of labels")
         )

@@ -9,12 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
+from xmlcore.cluster import cluster_in_use
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.compacting import as_floats, compact_tree
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.models.plt.memory import with_room
+from xmlcore.models.plt.on_cluster import by_cluster
 from xmlcore.models.plt.parameters import ABOUT, BALANCED, BEST, PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import arrays_of, trees_of
 from xmlcore.models.plt.scaling import UNIT, read_as, scalings_of
@@ -136,6 +138,7 @@ class PLT(LinearModel):
         progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
         X = with_room(X, self._memory(X, Y))
+        elsewhere = by_cluster(cluster_in_use(), X)
         if n_clean is not None and sample_weight is not None:
             n_clean = int(np.count_nonzero(sample_weight[:n_clean]))
         X, Y, weights, boosts = weighed_rows(X, Y, sample_weight, label_weight)
@@ -155,11 +158,13 @@ class PLT(LinearModel):
             for scaling in sorted({*scaling_of}, key=lambda scaling: scaling == scaling_of[-1])  # no copy of the last
         }
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, scaling_of)]
-        late = late_groups(self._train_trees(trees, choice, entropy, progress))
+        late = late_groups(self._train_trees(trees, choice, entropy, progress, elsewhere))
         if late is not None:
             self._warn_unconverged(*late)
 
-    def _train_trees(self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress) -> np.ndarray:
+    def _train_trees(
+        self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress, elsewhere=None
+    ) -> np.ndarray:
         """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
         settings = choice.settings
         made, label_rows = [], None
@@ -172,7 +177,8 @@ class PLT(LinearModel):
             if place + 1 == len(numbered) or rows is not numbered[place + 1][1]:
                 label_rows = None  # what takes as much memory as the rows is not needed while nodes are trained
             return_free_memory(MUCH_FREE)
-            made.append((tree, *train_tree(rows, tree, self._descent(settings, node_seed), self.n_jobs, report)))
+            descent = self._descent(settings, node_seed)
+            made.append((tree, *train_tree(rows, tree, descent, self.n_jobs, report, elsewhere)))
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
         self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings)

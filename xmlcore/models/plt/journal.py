@@ -18,18 +18,15 @@ HEAD = FACTS + len(DTYPES)
 
 
 class Journal:
-    """A file with the results of groups of siblings; what a training of the same rows wrote before it is there."""
+    """A file with the results of groups of siblings; what was written to it before is there."""
 
-    def __init__(self, folder: Path, *of):
-        """Open the file of what is trained ``of`` these arrays and values, in a folder."""
-        digest = hashlib.blake2b(__version__.encode(), digest_size=16)
-        for part in of:
-            digest.update(np.ascontiguousarray(part) if isinstance(part, np.ndarray) else repr(part).encode())
-        self._path, self._lock = folder / f"nodes-{digest.hexdigest()}", threading.Lock()
+    def __init__(self, path: Path, stays: bool = False):
+        """Open a file, which ``stays``, or is removed when all was read."""
+        self._path, self._stays, self._lock = path, stays, threading.Lock()
         self._at, self._end, self._whole = {}, 0, None  # where groups begin, and the last one ends
-        self._file = _for_one(self._path)
+        self._file = opened_alone(path)
         if self._file is None:  # another process trains the same at this moment
-            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115
         size = os.fstat(self._file.fileno()).st_size
         while (record := self._head(size)) is not None:
             number, end = record
@@ -76,12 +73,20 @@ class Journal:
     def close(self) -> None:
         """Close the file, and remove it if all was read; that is readable further on."""
         self._file.close()
-        if self._whole is not None:
+        if self._whole is not None and not self._stays:
             with suppress(OSError):
                 self._path.unlink()
 
 
-def _for_one(path):
+def name_of(*of) -> str:
+    """Return the name in a folder for what is trained of these arrays and values."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    for part in of:
+        digest.update(np.ascontiguousarray(part) if isinstance(part, np.ndarray) else repr(part).encode())
+    return f"nodes-{digest.hexdigest()}"
+
+
+def opened_alone(path):
     """Open a file to read and write, which only this process has open; None if another one has."""
     file = open(path, "a+b")  # noqa: SIM115
     with suppress(ImportError):  # Windows

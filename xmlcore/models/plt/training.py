@@ -13,7 +13,7 @@ from xmlcore._kernels.plt_training import DescentSettings, NodeRows, ScaledRows,
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import by_frequency, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
-from xmlcore.models.plt.journal import Journal
+from xmlcore.models.plt.journal import Journal, name_of
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
@@ -77,35 +77,43 @@ class GroupResult(NamedTuple):
     violation: float
 
 
-def trained(x, rows: RowsOfTree, own, under, first: int, size: int, settings, number: int) -> GroupResult:
+def own_rows(under: NodeRows, group: Group, n_rows: int) -> np.ndarray:
+    """Return the rows that siblings are trained on: those of their parent."""
+    if group.parent < 0:
+        return np.arange(n_rows, dtype=np.int32)
+    return under.rows[under.ptr[group.parent] : under.ptr[group.parent + 1]]
+
+
+def trained(x, n_columns: int, scaling, own, under, first: int, size: int, settings, number: int) -> GroupResult:
     """Train the classifiers of ``size`` siblings from ``first`` on, on their own rows."""
-    found = GroupResult(*train_group(x, rows.X.shape[1], own, under, first, size, settings, number))
+    found = GroupResult(*train_group(x, n_columns, own, under, first, size, settings, number))
     if np.isnan(found.violation):
         raise FloatingPointError(f"training a classifier diverged with C={settings.C:g}: use a smaller C")
-    return of_features(found, size, rows.scaling)
+    return of_features(found, size, scaling)
 
 
 def train_tree(
-    rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress
+    rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress, elsewhere=None
 ) -> tuple[TreeArrays, np.ndarray]:
-    groups, results, depth = *_trained_groups(rows, tree, settings, n_jobs, progress), tree.depth
+    """Train a tree; ``elsewhere`` is a function that has all groups trained, such as by a cluster."""
+    groups, results, depth = *_trained_groups(rows, tree, settings, n_jobs, progress, elsewhere), tree.depth
     stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
     return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
 
 
-def _trained_groups(rows, tree, settings, n_jobs, progress) -> tuple[list[Group], list[GroupResult]]:
+def _trained_groups(rows, tree, settings, n_jobs, progress, elsewhere) -> tuple[list[Group], list[GroupResult]]:
     """Train all classifiers of a tree; of rows in files, results are files, too, and those that are there stay."""
     x, under = rows.for_kernels(tree.leaf_of_label, tree.parent)
     groups = _groups(tree, root_has_factor=under.ptr[1] < rows.X.shape[0])
-    sizes = np.diff(under.ptr)
-    every = np.arange(rows.X.shape[0], dtype=np.int32)
+    if elsewhere is not None:
+        return groups, elsewhere(rows, x, under, groups, settings, progress, tree=tree)
+    sizes, n_rows, n_columns = np.diff(under.ptr), *rows.X.shape
 
     def train(group):
-        parent = group.parent
-        own = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
-        return trained(x, rows, own, under, group.first, group.size, settings, group.number)
+        own = own_rows(under, group, n_rows)
+        return trained(x, n_columns, rows.scaling, own, under, group.first, group.size, settings, group.number)
 
-    costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
+    costs = [(n_rows if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
 
     def run(work):
         return run_tasks(work, groups, costs, n_jobs, progress, NODES, "groups of siblings")
@@ -113,7 +121,7 @@ def _trained_groups(rows, tree, settings, n_jobs, progress) -> tuple[list[Group]
     if rows.folder is None:
         return groups, run(train)
     of = (*x, *under, *csr_parts(rows.Y)[:2], tree.leaf_of_label, tree.parent, *(rows.scaling or ()), settings)
-    with closing(Journal(rows.folder, *of)) as journal:
+    with closing(Journal(rows.folder / name_of(*of))) as journal:
         run(lambda group: group.number in journal or journal.write(group.number, train(group)))
         return groups, [GroupResult(*journal.read(group.number)) for group in groups]
 

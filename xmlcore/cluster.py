@@ -1,0 +1,152 @@
+"""Trainings on the workers of a Dask cluster, which read and write files of a folder that all machines share."""
+
+import os
+import queue
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from xmlcore.extras import require
+from xmlcore.progress import Progress
+
+ANSWER_SECONDS = 5.0  # time that a scheduler has to answer, and to have a worker
+HEAR_SECONDS = 0.5  # between two looks at whether the training is still wanted
+
+_in_use: ContextVar["Cluster | None"] = ContextVar("cluster", default=None)
+
+
+@contextmanager
+def on_cluster(cluster: Any) -> Iterator[None]:
+    """Let the workers of a Dask cluster train the models that are fitted in a block.
+
+    Label trees (PLT, also as a part of other models) and OneVsRest are trained there; all other work is done here. The
+    model is that of one process, bit for bit.
+
+    Parameters
+    ----------
+    cluster : str, distributed.Client or distributed.LocalCluster
+        The address of a scheduler, such as "tcp://host:8786", or a client. Each thread of a worker trains a part of the
+        model at a time.
+
+    Raises
+    ------
+    ConnectionError
+        The scheduler does not answer or has no workers. ``fit`` raises it when the connection is lost.
+    MissingExtraError
+        The package distributed is not installed.
+
+    Notes
+    -----
+    Rows and results are files: in the folder of rows that :func:`xmlcore.mapped.write_rows` made, else in ``rows`` of
+    the cache folder. All machines must see it under the same path. ``fit`` raises ValueError where a worker does not,
+    or has another version of xmlcore. After a training that was stopped, ``fit`` with the same rows and settings goes
+    on with the parts that are finished.
+
+    Examples
+    --------
+    >>> with on_cluster("tcp://host:8786"):                                             # doctest: +SKIP
+    ...     model = PLT().fit(X, Y)
+    """
+    used = Cluster(cluster)
+    token = _in_use.set(used)
+    try:
+        yield
+    finally:
+        _in_use.reset(token)
+        used.close()
+
+
+def cluster_in_use() -> "Cluster | None":
+    return _in_use.get()
+
+
+class Cluster:
+    """The workers of a Dask scheduler."""
+
+    def __init__(self, cluster):
+        require("cluster", "distributed")
+        from distributed import Client
+
+        self._is_own = not isinstance(cluster, Client)
+        try:
+            options = {"timeout": ANSWER_SECONDS, "set_as_default": False, "name": "xmlcore"}
+            self._client = Client(cluster, **options) if self._is_own else cluster
+        except (OSError, ValueError, TypeError) as error:
+            raise ConnectionError(
+                f"the scheduler {cluster!s:.200} does not answer ({error!s:.120}): start it with: dask scheduler"
+            ) from error
+        self._address = self._client.scheduler.address
+        try:
+            self._client.wait_for_workers(1, timeout=ANSWER_SECONDS)
+        except TimeoutError:
+            self.close()
+            raise ConnectionError(
+                f"the scheduler {self._address} has no workers: start one with: dask worker {self._address}"
+            ) from None
+
+    def close(self) -> None:
+        if self._is_own:
+            self._client.close(timeout=2)
+
+    def check(self, version: Callable[[], str], folder: Path) -> None:
+        """Raise ValueError unless all workers see the files of a folder, and have the version of this process."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".seen-") as file:
+            answers = self._client.run(_facts, version, file.name, on_error="return")
+        for address, answer in answers.items():
+            if isinstance(answer, BaseException) or answer[0] != version():
+                has = f"not this one ({answer!s:.200})" if isinstance(answer, BaseException) else answer[0]
+                raise ValueError(
+                    f"the worker {address} has {has}, and this machine {version()}: install the same version of "
+                    "xmlcore and of Numba on all machines"
+                )
+            if not answer[1]:
+                raise ValueError(
+                    f"the worker {address} does not see the files of {folder}: share this folder with all machines, "
+                    "under the same path, or set XMLCORE_CACHE to a folder that is shared"
+                )
+
+    def run(self, function: Callable, tasks: list[tuple], costs, progress: Progress, phase: str) -> list:
+        """Call ``function(*task)`` for every task on a worker, the most expensive first; return the results."""
+        name, total, done = f"xmlcore-{uuid.uuid4().hex}", sum(costs) or 1.0, 0.0
+        futures, results, heard = {}, [None] * len(tasks), queue.SimpleQueue()
+        try:
+            for i in sorted(range(len(tasks)), key=lambda i: -costs[i]):
+                future = self._client.submit(function, *tasks[i], key=f"{name}-{i}", pure=False)
+                futures[future.key] = i, future
+                future.add_done_callback(heard.put)
+            while futures:
+                workers = len(self._client.scheduler_info()["workers"]) if self._client.status == "running" else 0
+                left = f"{len(tasks) - len(futures):,} of {len(tasks):,} parts, on {workers:,} workers"
+                progress(phase, done / total, left)
+                try:
+                    future = heard.get(timeout=HEAR_SECONDS)
+                except queue.Empty:
+                    self._check_connection()
+                    continue
+                if future.status == "cancelled":
+                    self._check_connection(lost=True)
+                i, _ = futures[future.key]
+                results[i] = future.result()
+                del futures[future.key]
+                done += costs[i]
+            progress(phase, 1.0, f"{len(tasks):,} parts")
+            return results
+        finally:
+            if futures and self._client.status == "running":
+                self._client.cancel([future for _, future in futures.values()])
+
+    def _check_connection(self, lost=False):
+        if lost or self._client.status != "running":
+            raise ConnectionError(
+                f"the connection to the scheduler {self._address} was lost. When it is there again, the same fit goes "
+                "on with the parts that are finished"
+            )
+
+
+def _facts(version, path) -> tuple[str, bool]:
+    return version(), os.path.exists(path)
