@@ -48,6 +48,11 @@ def read(name):
     return data.X_train, data.Y_train
 
 
+def digest(model):
+    arrays = [np.ascontiguousarray(part) for tree in model.fitted_ for part in tree]
+    return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in arrays)).hexdigest()
+
+
 def measure(job):
     """Train on a data set and return bytes and seconds."""
     X, Y = read(job["source"])
@@ -76,13 +81,11 @@ def measure(job):
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     done.set()
     watching.join()
-    arrays = [np.ascontiguousarray(part) for tree in model.fitted_ for part in tree]
-    digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in arrays)).hexdigest()
     data = sum(part.nbytes for matrix in (X, Y) for part in (matrix.indptr, matrix.indices, matrix.data))
     return {
         "rows": X.shape[0], "labels": Y.shape[1], "data": data, "model": model.size()["model_bytes"],
         "peak": highest[0], "after": own_memory() - before, "said": said.peak, "seconds": wall, "cpu_s": cpu,
-        "arrays": digest,
+        "arrays": digest(model),
     }  # fmt: skip
 
 

@@ -28,12 +28,15 @@ def workers():
 @pytest.fixture
 def parts(monkeypatch):
     """How many parts each training gave to the cluster; they are small."""
-    given, run = [], cluster.Cluster.run
+    given, run = [], cluster.TrainingCluster.run
+
+    def counted(self, function, tasks, *others):
+        given.append(len(tasks))
+        return run(self, function, tasks, *others)
+
     monkeypatch.setattr(on_cluster, "LEAST_COST", 1.0)
     monkeypatch.setattr(on_cluster, "PARTS", 12)
-    monkeypatch.setattr(
-        cluster.Cluster, "run", lambda self, f, tasks, *args: given.append(len(tasks)) or run(self, f, tasks, *args)
-    )
+    monkeypatch.setattr(cluster.TrainingCluster, "run", counted)
     return given
 
 

@@ -4,6 +4,7 @@ import os
 import queue
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from xmlcore.progress import Progress
 ANSWER_SECONDS = 5.0  # time that a scheduler has to answer, and to have a worker
 HEAR_SECONDS = 0.5  # between two looks at whether the training is still wanted
 
-_in_use: ContextVar["Cluster | None"] = ContextVar("cluster", default=None)
+_in_use: ContextVar["TrainingCluster | None"] = ContextVar("cluster", default=None)
 
 
 @contextmanager
@@ -51,27 +52,29 @@ def on_cluster(cluster: Any) -> Iterator[None]:
     >>> with on_cluster("tcp://host:8786"):                                             # doctest: +SKIP
     ...     model = PLT().fit(X, Y)
     """
-    used = Cluster(cluster)
+    used = TrainingCluster(cluster)
     token = _in_use.set(used)
     try:
         yield
+        if not used.is_asked:
+            warnings.warn("the cluster has trained nothing: it trains PLT and OneVsRest", stacklevel=3)
     finally:
         _in_use.reset(token)
         used.close()
 
 
-def cluster_in_use() -> "Cluster | None":
+def cluster_in_use() -> "TrainingCluster | None":
     return _in_use.get()
 
 
-class Cluster:
+class TrainingCluster:
     """The workers of a Dask scheduler."""
 
     def __init__(self, cluster):
         require("cluster", "distributed")
         from distributed import Client
 
-        self._is_own = not isinstance(cluster, Client)
+        self._is_own, self.is_asked = not isinstance(cluster, Client), False
         try:
             options = {"timeout": ANSWER_SECONDS, "set_as_default": False, "name": "xmlcore"}
             self._client = Client(cluster, **options) if self._is_own else cluster
@@ -94,6 +97,7 @@ class Cluster:
 
     def check(self, version: Callable[[], str], folder: Path) -> None:
         """Raise ValueError unless all workers see the files of a folder, and have the version of this process."""
+        self.is_asked = True
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".seen-") as file:
             answers = self._client.run(_facts, version, file.name, on_error="return")

@@ -15,7 +15,7 @@ from tests.benchmarks import making
 from xmlcore import PLT, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
 
-COMMANDS = ("cluster", "cold_start", "dashboard", "load", "memory", "precision", "readers", "serving", "soak",
+COMMANDS = ("cold_start", "dashboard", "load", "memory", "one_tree", "precision", "readers", "serving", "soak",
             "text_rivals", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from watching import LONG, is_alive, wait_until, within
 
-from xmlcore import datasets, experiment, jobs, store
+from xmlcore import PLT, datasets, experiment, jobs, store
 from xmlcore.jobs import Plan, shipping
 from xmlcore.jobs.pool import SHORT_NICENESS
+from xmlcore.mapped import write_rows
+from xmlcore.models.plt import on_cluster
 from xmlcore.system import cache_root
 
 pytestmark = pytest.mark.slow  # tests of the pool and of the order of jobs have most of it
@@ -141,6 +143,28 @@ def test_the_job_of_a_killed_process_or_worker_is_started_again(queue, cluster, 
     (tmp_path / "go").touch()
     assert job.result(LONG) > 0
     assert any("again" in line for line in job.log)
+
+
+@pytest.mark.long
+def test_a_killed_worker_costs_its_part_of_a_tree(cluster, tmp_path, monkeypatch):
+    made = datasets.make_synthetic(n_train=3000, n_test=1, n_labels=500, n_features=900, n_jobs=1)
+    rows, model = write_rows(made.X_train, tmp_path), PLT(arity=4, max_leaf_labels=16, C=1.0, normalize="l2")
+    monkeypatch.setattr(on_cluster, "LEAST_COST", 1.0)
+    files = []  # of parts, after the first was heard of and at the end
+
+    def kill(phase, fraction, detail=""):
+        if "parts" in detail and not detail.startswith("0 ") and not files:
+            files.extend({path.name: path.stat().st_mtime_ns for path in tmp_path.glob("nodes-*/part-?")} for _ in "ab")
+            with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        if files:
+            files[1] |= {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("nodes-*/part-?")}
+
+    with jobs.on_cluster(cluster.scheduler_address):
+        found = model.fit(rows, made.Y_train, progress=kill).fitted_[0]
+    assert files[0].items() <= files[1].items() and len(files[1]) > len(files[0])
+    for part, expected in zip(found, model.fit(made.X_train, made.Y_train).fitted_[0], strict=True):
+        np.testing.assert_array_equal(part, expected)
 
 
 def test_a_failure_on_the_cluster_has_its_reason(queue, cluster, monkeypatch):

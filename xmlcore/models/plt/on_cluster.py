@@ -27,7 +27,7 @@ PARTS = 256  # into which a training is cut at most, all of about the same cost
 LEAST_COST = 2e6  # of a part: values of rows that are visited by sixteen classifiers; some 0.2 s
 
 
-class Piece(NamedTuple):
+class Siblings(NamedTuple):
     """Consecutive siblings of a group that are trained by one job: all, or sixteen that have rows."""
 
     group: Group
@@ -81,7 +81,7 @@ def _results(cluster, folder, rows, x, under, groups, settings, progress: Progre
     return [results[group.number] for group in groups]
 
 
-def train_part(folder: str, name: str, pieces: list[Piece], n_columns: int, settings, needed: str) -> None:
+def train_part(folder: str, name: str, pieces: list[Siblings], n_columns: int, settings, needed: str) -> None:
     """Train pieces of groups and keep their results as a file; a worker calls it."""
     if version() != needed:
         raise ValueError(f"a worker has {version()}, and {needed} is needed: install the same on all machines")
@@ -128,7 +128,7 @@ def _depth_first(tree, groups: list[Group]) -> list[Group]:
     return order
 
 
-def _parts(x, under, groups) -> tuple[dict[str, list[Piece]], dict[str, float]]:
+def _parts(x, under, groups) -> tuple[dict[str, list[Siblings]], dict[str, float]]:
     """Cut groups into parts of about the same cost; return their pieces and costs by name, whatever the workers."""
     values = np.concatenate([[0], np.cumsum(np.diff(x.ptr)[under.rows])])
     values = values[under.ptr[1:]] - values[under.ptr[:-1]]
@@ -144,7 +144,7 @@ def _parts(x, under, groups) -> tuple[dict[str, list[Piece]], dict[str, float]]:
         cuts = _cuts(under, group, n_rows) if cost(group, group.size) > most else []
         for start, end in zip([0, *cuts], [*cuts, group.size]):
             name, more = f"part-{before // most:.0f}", cost(group, end - start)
-            parts[name].append(Piece(group, group.first + start, end - start))
+            parts[name].append(Siblings(group, group.first + start, end - start))
             costs[name] += more
             before += more
     return parts, costs
