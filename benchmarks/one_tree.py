@@ -86,11 +86,10 @@ def watch(seen, run=TrainingCluster.run):
     def watched(self, function, tasks, costs, *others):
         folder, start = Path(tasks[0][0]), time.perf_counter()
         answers = run(self, timed_part, tasks, costs, *others)
-        ptr, under, rows = (np.load(folder / f"{name}.npy") for name in ("ptr", "under_ptr", "under_rows"))
+        ptr, under, rows = (np.load(folder / f"{name}.npy") for name in ("rows-ptr", "ptr", "rows"))
         needed = {pid: np.zeros(ptr.size - 1, bool) for pid, _ in answers}
         for (pid, _), task in zip(answers, tasks):
-            for piece in task[2]:
-                parent = piece.group.parent
+            for _, parent, *_ in task[2]:
                 needed[pid][rows[under[parent] : under[parent + 1]] if parent >= 0 else slice(None)] = True
         seen.update({
             "run_s": time.perf_counter() - start, "costs": costs, "part_s": [seconds for _, seconds in answers],

@@ -17,7 +17,7 @@ from xmlcore.progress import Progress
 ANSWER_SECONDS = 5.0  # time that a scheduler has to answer, and to have a worker
 HEAR_SECONDS = 0.5  # between two looks at whether the training is still wanted
 
-_in_use: ContextVar["TrainingCluster | None"] = ContextVar("cluster", default=None)
+in_use: ContextVar["TrainingCluster | None"] = ContextVar("cluster", default=None)
 
 
 @contextmanager
@@ -37,34 +37,22 @@ def on_cluster(cluster: Any) -> Iterator[None]:
     ------
     ConnectionError
         The scheduler does not answer or has no workers. ``fit`` raises it when the connection is lost.
-    MissingExtraError
-        The package distributed is not installed.
 
     Notes
     -----
     Rows and results are files: in the folder of rows that :func:`xmlcore.mapped.write_rows` made, else in ``rows`` of
-    the cache folder. All machines must see it under the same path. ``fit`` raises ValueError where a worker does not,
-    or has another version of xmlcore. After a training that was stopped, ``fit`` with the same rows and settings goes
-    on with the parts that are finished.
-
-    Examples
-    --------
-    >>> with on_cluster("tcp://host:8786"):                                             # doctest: +SKIP
-    ...     model = PLT().fit(X, Y)
+    the cache folder. ``fit`` raises ValueError where a worker does not see it under the same path, or has another
+    version of xmlcore. Where a training was stopped, a fit of the same goes on with the parts that are finished.
     """
     used = TrainingCluster(cluster)
-    token = _in_use.set(used)
+    token = in_use.set(used)
     try:
         yield
         if not used.is_asked:
             warnings.warn("the cluster has trained nothing: it trains PLT and OneVsRest", stacklevel=3)
     finally:
-        _in_use.reset(token)
+        in_use.reset(token)
         used.close()
-
-
-def cluster_in_use() -> "TrainingCluster | None":
-    return _in_use.get()
 
 
 class TrainingCluster:
@@ -102,13 +90,13 @@ class TrainingCluster:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".seen-") as file:
             answers = self._client.run(_facts, version, file.name, on_error="return")
         for address, answer in answers.items():
-            if isinstance(answer, BaseException) or answer[0] != version():
-                has = f"not this one ({answer!s:.200})" if isinstance(answer, BaseException) else answer[0]
+            has, is_seen = (f"none ({answer!s:.200})", True) if isinstance(answer, BaseException) else answer
+            if has != version():
                 raise ValueError(
                     f"the worker {address} has {has}, and this machine {version()}: install the same version of "
                     "xmlcore and of Numba on all machines"
                 )
-            if not answer[1]:
+            if not is_seen:
                 raise ValueError(
                     f"the worker {address} does not see the files of {folder}: share this folder with all machines, "
                     "under the same path, or set XMLCORE_CACHE to a folder that is shared"
@@ -121,35 +109,30 @@ class TrainingCluster:
         try:
             for i in sorted(range(len(tasks)), key=lambda i: -costs[i]):
                 future = self._client.submit(function, *tasks[i], key=f"{name}-{i}", pure=False)
-                futures[future.key] = i, future
+                futures[i] = future
                 future.add_done_callback(heard.put)
             while futures:
-                workers = len(self._client.scheduler_info()["workers"]) if self._client.status == "running" else 0
-                left = f"{len(tasks) - len(futures):,} of {len(tasks):,} parts, on {workers:,} workers"
-                progress(phase, done / total, left)
+                progress(phase, done / total, f"{len(tasks) - len(futures):,} of {len(tasks):,} parts")
                 try:
                     future = heard.get(timeout=HEAR_SECONDS)
                 except queue.Empty:
-                    self._check_connection()
+                    future = None
+                if self._client.status != "running" or (future and future.status == "cancelled"):
+                    raise ConnectionError(
+                        f"the connection to the scheduler {self._address} was lost. When it is there again, the same "
+                        "fit goes on with the parts that are finished"
+                    )
+                if future is None:
                     continue
-                if future.status == "cancelled":
-                    self._check_connection(lost=True)
-                i, _ = futures[future.key]
+                i = int(future.key.rpartition("-")[2])
                 results[i] = future.result()
-                del futures[future.key]
                 done += costs[i]
+                del futures[i]
             progress(phase, 1.0, f"{len(tasks):,} parts")
             return results
         finally:
             if futures and self._client.status == "running":
-                self._client.cancel([future for _, future in futures.values()])
-
-    def _check_connection(self, lost=False):
-        if lost or self._client.status != "running":
-            raise ConnectionError(
-                f"the connection to the scheduler {self._address} was lost. When it is there again, the same fit goes "
-                "on with the parts that are finished"
-            )
+                self._client.cancel(list(futures.values()))
 
 
 def _facts(version, path) -> tuple[str, bool]:

@@ -10,7 +10,6 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of, read_only
-from xmlcore.cluster import cluster_in_use
 from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
@@ -168,7 +167,7 @@ class OneVsRest(LinearModel):
     def _fit(self, X, Y, progress, sample_weight=None, label_weight=None):
         X, Y, weights, boosts = weighed_rows(*checked_rows(X, Y), sample_weight, label_weight)
         progress = of_phases(progress, {"Choosing settings": 0.3, PHASE: 1.0})
-        elsewhere = by_cluster(cluster_in_use(), X)
+        elsewhere = by_cluster(X)
         choice = self._choice(X, Y, weights, boosts, progress)
         every, n_labels = np.arange(X.shape[0], dtype=np.int32), Y.shape[1]
         rows = RowsOfTree.of(X, Y, choice.settings["normalize"], weights, boosts)

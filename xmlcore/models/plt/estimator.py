@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of
-from xmlcore.cluster import cluster_in_use
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.compacting import as_floats, compact_tree
@@ -138,7 +137,7 @@ class PLT(LinearModel):
         progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
         X = with_room(X, self._memory(X, Y))
-        elsewhere = by_cluster(cluster_in_use(), X)
+        elsewhere = by_cluster(X)
         if n_clean is not None and sample_weight is not None:
             n_clean = int(np.count_nonzero(sample_weight[:n_clean]))
         X, Y, weights, boosts = weighed_rows(X, Y, sample_weight, label_weight)
