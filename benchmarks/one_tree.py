@@ -8,7 +8,6 @@ are mapped with it, above that before rows are read. The prediction cuts the sec
 """
 
 import heapq
-import json
 import os
 import pickle
 import subprocess
@@ -44,21 +43,13 @@ def prepare(job):
 
 
 def start_workers(address, count, folder):
-    """Start worker processes as ``dask worker`` does, each on a core and with a store of its own."""
+    """Start worker processes as ``dask worker`` does, each on a core."""
     cores = sorted(os.sched_getaffinity(0))
-    started = []
-    for number in range(count):
-        variables = os.environ | {"XMLCORE_CACHE": str(folder / f"worker-{number}"), "PYTHONPATH": str(machine.ROOT)}
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
-        core = cores[number % len(cores)]
-        started.append(
-            subprocess.Popen(
-                [*command, "--memory-limit", "0", "--host", "127.0.0.1"], env=variables, cwd=folder,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}),
-            )
-        )  # fmt: skip
-    return started
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard",
+               "--memory-limit", "0", "--host", "127.0.0.1"]  # fmt: skip
+    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    bound = [["taskset", "-c", str(cores[number % len(cores)])] for number in range(count)]
+    return [subprocess.Popen([*to_core, *command], **quiet) for to_core in bound]
 
 
 def timed_part(*task):
@@ -201,14 +192,14 @@ def main():
         folder = Path(name)
         (folder / "data").mkdir()
         for source in [] if options.table else options.folders:
-            about = {"name": Path(source).name, "rows": str(folder / Path(source).name)}
-            job = processes.job_of("prepare", folder, options, source=source, **about)
+            name, rows = Path(source).name, str(folder / Path(source).name)
+            job = processes.job_of("prepare", folder, options, source=source, rows=rows)
             processes.run_process(job, folder, options, "benchmarks.one_tree")
             for way, workers, options.threads in WAYS:
-                job = processes.job_of("measure", folder, options, workers=workers, way=way, **about)
+                job = processes.job_of("measure", folder, options, workers=workers, rows=rows)
                 run = processes.quietest(job, folder, options, module="benchmarks.one_tree")
-                results["runs"].append(job | run)
-                processes.say(json.dumps({key: value for key, value in run.items() if key not in ("costs", "part_s")}))
+                results["runs"].append({"name": name, "way": way, "workers": workers} | run)
+                processes.say(f"{name}, {way}: {run.get('failed') or run['seconds']}")
                 command.keep(results, options)
     command.show(markdown(results), options)
     return None
