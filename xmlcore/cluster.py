@@ -33,6 +33,10 @@ def on_cluster(cluster: Any) -> Iterator[None]:
         The address of a scheduler, such as "tcp://host:8786", or a client. Each thread of a worker trains a part of the
         model at a time.
 
+    Yields
+    ------
+    None
+
     Raises
     ------
     ConnectionError
@@ -40,9 +44,8 @@ def on_cluster(cluster: Any) -> Iterator[None]:
 
     Notes
     -----
-    Rows and results are files: in the folder of rows that :func:`xmlcore.mapped.write_rows` made, else in ``rows`` of
-    the cache folder. ``fit`` raises ValueError where a worker does not see it under the same path, or has another
-    version of xmlcore. Where a training was stopped, a fit of the same goes on with the parts that are finished.
+    Rows and results are files in the folder of :func:`xmlcore.mapped.write_rows`, else in ``rows`` of the cache folder.
+    ``fit`` raises ValueError where a worker does not see it under this path, or has another version of xmlcore.
     """
     used = TrainingCluster(cluster)
     token = in_use.set(used)

@@ -161,10 +161,8 @@ class PLT(LinearModel):
         if late is not None:
             self._warn_unconverged(*late)
 
-    def _train_trees(
-        self, numbered: list[tuple[int, RowsOfTree]], choice: Choice, entropy, progress, elsewhere=None
-    ) -> np.ndarray:
-        """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
+    def _train_trees(self, numbered: list, choice: Choice, entropy, progress, elsewhere=None) -> np.ndarray:
+        """Build and train trees, given by number and RowsOfTree, and set the fitted attributes; return statistics of all nodes."""
         settings = choice.settings
         made, label_rows = [], None
         for place, (number, rows) in enumerate(numbered):

@@ -94,7 +94,7 @@ def _depth_first(tree, groups: list[Group]) -> list[Group]:
     of_parent = defaultdict(list)
     for group in groups:
         of_parent[group.parent].append(group)
-    order, waiting, first, count = of_parent[-1], [0], tree.first_child, tree.n_children
+    order, waiting, first, count = of_parent[-1], [0], tree.first_child.tolist(), tree.n_children.tolist()
     while waiting:
         v = waiting.pop()
         order += of_parent[v]
