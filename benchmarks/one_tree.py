@@ -154,7 +154,7 @@ def predicted(runs, workers):
 def markdown(results):
     head = ["data", "trained by", "seconds", "times as fast", "predicted s", "largest worker, MiB", "of one process",
             "processor s, here", "of workers", "rows read / data", "labels a row", "results, MiB", "messages, KiB",
-            "model"]  # fmt: skip
+            "model", "of other programs"]  # fmt: skip
     names, lines, beyond = list(dict.fromkeys(run["name"] for run in results["runs"])), [], []
     for name in names:
         runs = [run for run in results["runs"] if run["name"] == name]
@@ -168,7 +168,7 @@ def markdown(results):
                 name, run["way"], f"{run['seconds']:.1f}", f"{runs[0]['seconds'] / run['seconds']:.2f}",
                 f"{predicted(runs, run['workers']):.1f}" if run["workers"] else "",
                 tables.mebibytes(run["worker_peak"]), f"{run['worker_peak'] / runs[0]['peak']:.2f}",
-                f"{run['cpu_s']:.1f}", *of,
+                f"{run['cpu_s']:.1f}", *of, f"{run['others_cpu'] or 0:.0%}",
             ])  # fmt: skip
         beyond.append([name, *(f"{predicted(runs, n):.1f}" for n in MODELLED)])
     return "\n\n".join([

@@ -66,8 +66,8 @@ class TrainingCluster:
         from distributed import Client
 
         self._is_own, self.is_asked = not isinstance(cluster, Client), False
+        options = {"timeout": ANSWER_SECONDS, "set_as_default": False, "name": "xmlcore"}
         try:
-            options = {"timeout": ANSWER_SECONDS, "set_as_default": False, "name": "xmlcore"}
             self._client = Client(cluster, **options) if self._is_own else cluster
         except (OSError, ValueError, TypeError) as error:
             raise ConnectionError(
@@ -111,9 +111,8 @@ class TrainingCluster:
         futures, results, heard = {}, [None] * len(tasks), queue.SimpleQueue()
         try:
             for i in sorted(range(len(tasks)), key=lambda i: -costs[i]):
-                future = self._client.submit(function, *tasks[i], key=f"{name}-{i}", pure=False)
-                futures[i] = future
-                future.add_done_callback(heard.put)
+                futures[i] = self._client.submit(function, *tasks[i], key=f"{name}-{i}", pure=False)
+                futures[i].add_done_callback(heard.put)
             while futures:
                 progress(phase, done / total, f"{len(tasks) - len(futures):,} of {len(tasks):,} parts")
                 try:

@@ -162,7 +162,7 @@ class PLT(LinearModel):
             self._warn_unconverged(*late)
 
     def _train_trees(self, numbered: list, choice: Choice, entropy, progress, elsewhere=None) -> np.ndarray:
-        """Build and train trees, given by number and RowsOfTree, and set the fitted attributes; return statistics of all nodes."""
+        """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
         settings = choice.settings
         made, label_rows = [], None
         for place, (number, rows) in enumerate(numbered):
