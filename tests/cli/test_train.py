@@ -30,6 +30,13 @@ def test_the_measures_are_those_of_a_notebook(json_of, files):
         assert got["measures"][measure] == frame["value"].tolist() == notebook[measure].tolist()
 
 
+def test_the_workers_of_a_scheduler_train_the_same(json_of, files):
+    local = pytest.importorskip("distributed").LocalCluster
+    with local(1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as made:
+        got = json_of("train", files / "train.txt", *SMALL, "--scheduler", made.scheduler_address)
+    assert got["measures"] == json_of("train", files / "train.txt", *SMALL)["measures"] and not got["warnings"]
+
+
 def test_a_written_model_predicts_as_one_of_a_notebook(run, files, rows, tmp_path):
     run("train", files / "train.txt", "--test", files / "test.txt", *SMALL, "-o", tmp_path / "m.zip", "--name", "Toy")
     X, Y = rows
