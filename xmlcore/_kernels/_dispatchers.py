@@ -15,6 +15,7 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.datamodel.models import ArrayModel, TupleModel
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.target_extension import CPU, jit_registry
@@ -23,6 +24,12 @@ from numba.core.targetconfig import ConfigStack
 from xmlcore._kernels._caching import KernelCache, tell_once
 from xmlcore.interrupts import call_to_the_end
 
+# Steps of Numba's compiler that change nothing in a kernel, or only what array expressions cost, but go through it all.
+_NEEDLESS = """
+    DumpParforDiagnostics FindLiterallyCalls InlineClosureLikes InlineInlinables InlineOverloads
+    LiteralPropagationSubPipelinePass LiteralUnroll MakeFunctionToJitFunction NoPythonSupportedFeatureValidation
+    NopythonRewrites RewriteDynamicRaises RewriteSemanticConstants WithLifting
+""".split()
 _call = CPUDispatcher.__call__
 _signature_of_call = types.Function.get_call_type
 _signatures = {}  # with the keys of their code
@@ -76,12 +83,10 @@ class _SharedFlags(Flags):
             shared.discard(name)
         return cls.made.setdefault(shared.summary(), shared)
 
-    @functools.cached_property
-    def _hash(self):
-        return super().__hash__()
+    def __eq__(self, other):
+        return self is other  # and so not equal to those of other compilers, whose code cannot be called
 
-    def __hash__(self):
-        return self._hash
+    __hash__ = object.__hash__
 
 
 class _KernelFlags(Flags):
@@ -102,8 +107,40 @@ def _kept_signature(function, context, args, kws):
     return found
 
 
+class _Whole:
+    """A mixin of Numba's models, for values that are handed over as they are: taken apart, they are a hundred parts."""
+
+    def get_argument_type(self):
+        """Return the type of the argument in which a value is handed over."""
+        return self.get_value_type()
+
+    def as_argument(self, builder, value):
+        """Return a value as it is handed over."""
+        return value
+
+    from_argument = as_argument
+
+
+@functools.cache
+def _handing_over_whole(context):
+    """Return the same context for compiling, with arrays and tuples that are handed over whole."""
+    models = context.data_model_manager.copy()
+    for kind, model in ((types.Array, ArrayModel), (types.Tuple, TupleModel), (types.NamedTuple, TupleModel)):
+        models.register(kind, type(model.__name__, (_Whole, model), {}))
+    return context.subtarget(data_model_manager=models, cached_internal_func={})
+
+
 class KernelCompiler(Compiler):
     """Numba's compiler, which compiles NumPy's functions once for all kernels, and for callers only."""
+
+    def __init__(self, typing_context, context, *others):
+        super().__init__(typing_context, _handing_over_whole(context), *others)
+
+    def define_pipelines(self):
+        """Return Numba's steps, without those that change nothing in a kernel."""
+        (steps,) = super().define_pipelines()
+        steps.passes = [step for step in steps.passes if step[0].__name__ not in _NEEDLESS]
+        return [steps]
 
     def _compile_core(self):
         tell_once()
