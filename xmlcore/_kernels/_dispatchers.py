@@ -5,9 +5,10 @@ would also optimise the called function alone and make machine code of it, for e
 ever run that code, and it took a third of the time in which the kernels of label trees were compiled.
 """
 
+import contextlib
 import functools
 import gc
-import threading
+import inspect
 import warnings
 from typing import ClassVar
 
@@ -77,7 +78,7 @@ class _SharedFlags(Flags):
 
     @classmethod
     def of(cls, flags):
-        """Return the same object for equal options: Numba keeps code for each object, and hashes it at every call."""
+        """Return the same object for equal options: Numba keeps code for each object."""
         shared = cls(flags)
         for name in ("no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"):
             shared.discard(name)
@@ -179,10 +180,16 @@ class _ForCallers(CPUDispatcher):
 class Kernel(CPUDispatcher):
     """A function that Numba compiles when Python calls it, and in another way when a compiled function calls it."""
 
+    is_needed = None  # says by types of arguments whether a caller needs the function, which returns 0 otherwise
+
     @functools.cached_property
     def for_callers(self):
         """The same function as compiled functions see it."""
-        return _ForCallers(self.py_func, targetoptions=self.targetoptions, pipeline_class=CompilerForCallers)
+        made = _ForCallers(self.py_func, targetoptions=self.targetoptions, pipeline_class=CompilerForCallers)
+        if self.is_needed is not None:
+            nothing = eval(f"lambda {', '.join(inspect.signature(self.py_func).parameters)}: 0")
+            made._compiler._get_implementation = lambda args, kws: self.py_func if self.is_needed(args) else nothing
+        return made
 
     @property
     def _numba_type_(self):
@@ -199,7 +206,7 @@ class Kernel(CPUDispatcher):
 
     def compile(self, sig):
         """Compile for the types of some arguments, or load from disk what was compiled for them."""
-        with _no_garbage_collection:
+        with _no_garbage_collection():
             try:
                 return super().compile(sig)
             except OSError as error:
@@ -222,26 +229,14 @@ def _say_once(reason, text):
 _said = set()  # reasons why compiled code was not kept
 
 
-class _GarbageCollection:
-    """Python's garbage collection, switched off while kernels are compiled: it would take time and find little."""
-
-    def __init__(self):
-        self._guard = threading.Lock()
-        self._n_compiling = 0  # in all threads; kernels that call kernels count more than once
-        self._was_on = False
-
-    def __enter__(self):
-        with self._guard:
-            if self._n_compiling == 0:
-                self._was_on = gc.isenabled()
-                gc.disable()
-            self._n_compiling += 1
-
-    def __exit__(self, *error):
-        with self._guard:
-            self._n_compiling -= 1
-            if self._n_compiling == 0 and self._was_on:
+@contextlib.contextmanager
+def _no_garbage_collection():
+    """Compile in one thread at a time, without Python's garbage collection: it would take time and find little."""
+    with global_compiler_lock:
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_on:
                 gc.enable()
-
-
-_no_garbage_collection = _GarbageCollection()

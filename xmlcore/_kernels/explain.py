@@ -118,13 +118,6 @@ def share_along_paths(x, paths, classifiers, out, baseline, total):
         total[r] = score
 
 
-@inlined
-def share_of(forest, v, label):
-    """Return the share of node v's training rows that have the label."""
-    at = place_of(forest.hist_labels, forest.hist_ptr[v], forest.hist_ptr[v + 1], label)
-    return 0.0 if at < 0 else np.float64(forest.hist_counts[at]) / np.float64(forest.n_rows[v])
-
-
 @kernel
 def share_along_ways(forest, arity, x, labels, out, baseline, total):
     """Attribute a label's mean share in the leaves that each row reaches to the features that sent the row there."""
@@ -180,7 +173,8 @@ def visit(forest, root, label, columns, values, margins, visited, at):
     while done < count:
         v = visited.node[done]
         g = forest.group[v]
-        visited.shares[done] = share_of(forest, v, label)
+        h = place_of(forest.hist_labels, forest.hist_ptr[v], forest.hist_ptr[v + 1], label)
+        visited.shares[done] = 0.0 if h < 0 else np.float64(forest.hist_counts[h]) / np.float64(forest.n_rows[v])
         visited.leaves[done] = g < 0
         if g < 0:
             done += 1

@@ -22,7 +22,7 @@ from xmlcore._kernels.lanes import (
 )
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore._kernels.plt_index import BITMAP, BLOCK, BLOCKS, COUNTED, EVERY, LOW, LOW_BITS
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, padded_size
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, TreeArrays, padded_size
 
 MARGINS = GROUP_LIMIT + LANES  # Places for the margins of one row.
 AT_ONCE = 128  # Number of entries of a row that are looked up together.
@@ -45,16 +45,20 @@ class Scratch(NamedTuple):
     columns: np.ndarray
 
 
+def compact_part(function):
+    """Make a step that only compact trees take: it is not compiled for others."""
+    made = part(function)
+    made.is_needed = lambda kinds: kinds[0].types[TreeArrays._fields.index("entry_ptr")].dtype.bitwidth == 16
+    return made
+
+
 @kernel
 def new_scratch():
     return Scratch(
-        np.zeros(MARGINS, np.float32),
-        np.empty(FOUND, np.uint32),
-        np.empty(FOUND, np.uint32),
-        np.empty(FOUND, np.float32),
-        np.empty(UNFOLDED + GROUP_LIMIT, np.float32),
+        np.zeros(MARGINS, np.float32), np.empty(FOUND, np.uint32), np.empty(FOUND, np.uint32),
+        np.empty(FOUND, np.float32), np.empty(UNFOLDED + GROUP_LIMIT, np.float32),
         np.empty(UNFOLDED // LANES, np.int32),
-    )
+    )  # fmt: skip
 
 
 @part
@@ -152,7 +156,7 @@ def buckets_of(tree, g):
     return tree.index_at[g] + (0 if is_dense else (tree.column_ptr[g + 1] - tree.column_ptr[g]) // COUNTED + 1)
 
 
-@part
+@compact_part
 def look_up_low(tree, g, x, start, end, scratch):
     """Do the work of :func:`look_up` for a group of which the lowest bits of columns are stored."""
     begin = tree.low_ptr[g]
@@ -176,7 +180,7 @@ def look_up_low(tree, g, x, start, end, scratch):
     return hits
 
 
-@part
+@compact_part
 def look_up_blocks(tree, g, x, start, end, scratch):
     """Do the work of :func:`look_up` for a group whose columns are a bitmap in blocks."""
     begin = tree.bits_ptr[g]
@@ -199,7 +203,7 @@ def look_up_blocks(tree, g, x, start, end, scratch):
     return hits
 
 
-@part
+@compact_part
 def first_pair(tree, g, at):
     """Return where the pairs of a group's column begin, counted from those of the group, in a compact tree."""
     before = tree.index[tree.index_at[g] + at // COUNTED]
@@ -245,7 +249,7 @@ def add_pairs(tree, g, hits, scratch):
             scratch.margins[tree.entry_child[e]] += v * np.float32(tree.entry_value[e])
 
 
-@part
+@compact_part
 def unfold_columns(tree, g, t0, t1, most, columns):
     """Write columns ``t0`` to ``t1`` - 1 of a group of a compact tree, at most ``most`` in damaged files, too."""
     shift = tree.index_shift[g]
@@ -294,25 +298,6 @@ def unfold(tree, g, t0, t1, lanes, weights):
                 weights[to + np.int64(tree.entry_child[e])] = scale * np.float32(tree.entry_value[e])
 
 
-@part
-def whole_tiles(places, first, stop):
-    """Repeat the last place until the rows are whole tiles; return their number."""
-    rows = stop - first
-    while rows % TILE_ROWS > 0:
-        places[first + rows] = places[stop - 1]
-        rows += 1
-    return rows
-
-
-@part
-def begin_margins(tree, g, rows, lanes, out):
-    """Write the biases of a group's children, minus infinity in other lanes, as the margins of some rows."""
-    size = tree.group_size[g]
-    for i in range(rows):
-        for c in range(lanes):
-            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
-
-
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
 def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
@@ -328,9 +313,12 @@ def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
     lanes = max(width, LANES)
     rows = stop - first
     is_one = rows == 1
-    if not is_one:
-        rows = whole_tiles(places, first, stop)
-    begin_margins(tree, g, rows, lanes, out)
+    while not is_one and rows % TILE_ROWS > 0:
+        places[first + rows] = places[stop - 1]
+        rows += 1
+    for i in range(rows):
+        for c in range(lanes):
+            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]
