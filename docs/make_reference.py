@@ -18,6 +18,7 @@ MODULES = (
     "xmlcore.selection",
     "xmlcore.metrics",
     "xmlcore.decisions",
+    "xmlcore.review",
     "xmlcore.robustness",
     "xmlcore.explain",
     "xmlcore.papers",

@@ -4,7 +4,8 @@ import inspect
 from importlib import import_module
 
 PACKAGES = (
-    "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.decisions", "xmlcore.datasets",
+    "xmlcore", "xmlcore.models", "xmlcore.selection", "xmlcore.metrics", "xmlcore.decisions", "xmlcore.review",
+    "xmlcore.datasets",
     "xmlcore.robustness", "xmlcore.explain", "xmlcore.figures", "xmlcore.experiment", "xmlcore.jobs", "xmlcore.store",
     "xmlcore.serve", "xmlcore.ranking", "xmlcore.progress", "xmlcore.typing",
 )  # fmt: skip

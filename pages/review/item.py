@@ -14,7 +14,7 @@ QUESTIONS = {
     "wrong": "Is **{name}** right? The row has it, but models that have not seen the row give it {p}.",
     "missing": "Is **{name}** missing? Models that have not seen the row give it {p}.",
 }
-CHANGES = {"wrong": ("Remove", "remove", "r"), "missing": ("Add", "add", "a")}
+CHANGES = {"wrong": ("Remove", "remove", "x"), "missing": ("Add", "add", "a")}
 
 
 def review(view) -> None:

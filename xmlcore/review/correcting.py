@@ -38,7 +38,7 @@ def corrected(Y: Labels, decisions: DataFrame | list) -> sp.csr_array:
     for name, known in zip(COLUMNS, (range(Y.shape[0]), range(Y.shape[1]), DECISIONS)):
         strange = np.flatnonzero(~decisions[name].isin(known))
         if strange.size:
-            value = decisions[name].iloc[strange[0]]
+            value = decisions[name].tolist()[strange[0]]
             expected = f"one of {', '.join(known)}" if name == "decision" else f"0 to {len(known) - 1:,}"
             raise ValueError(f"decision {strange[0]:,}: {name} is {value!r:.60}, but must be {expected}")
     last = decisions.drop_duplicates(["row", "label"], keep="last")

@@ -5,7 +5,7 @@ import numpy as np
 from xmlcore.datasets.splits import check_folds
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.review.out_of_fold import Scored, out_of_fold
+from xmlcore.review.out_of_fold import Pairs, out_of_fold
 from xmlcore.typing import DataFrame, Labels, Matrix
 from xmlcore.validation import check_count, check_labels
 
@@ -82,14 +82,14 @@ def doubts(
     seed, n = check_count(random_state, "random_state", 0), check_count(n_candidates, "n_candidates")
     given, first, drawn = out_of_fold(model, X, Y, cv, n, seed, to_progress(progress))
     kinds = np.repeat([WRONG, MISSING], [given.row.size, first.row.size])
-    both = Scored.joined([given, first])
+    both = Pairs.joined([given, first])
     doubt = np.concatenate([_wrong(given, drawn, Y.shape[1]), first.p])
     order = np.lexsort((both.label, both.row, both.p * (kinds == WRONG), -doubt))[:most]
     columns = {"row": both.row, "label": both.label, "kind": kinds, "doubt": doubt, "probability": both.p}
     return pd.DataFrame({name: values[order] for name, values in columns.items()})
 
 
-def _wrong(given: Scored, drawn: Scored, n_labels: int) -> np.ndarray:
+def _wrong(given: Pairs, drawn: Pairs, n_labels: int) -> np.ndarray:
     """Return the probability of each label of a row to be wrong."""
     known, drawn = given.learnt > 0, drawn.take(drawn.learnt > 0)
     doubt = np.zeros(given.row.size)
@@ -100,7 +100,7 @@ def _wrong(given: Scored, drawn: Scored, n_labels: int) -> np.ndarray:
         np.bincount(given.label, minlength=n_labels) + 1
     )
 
-    def oddness(of: Scored):
+    def oddness(of: Pairs):
         return (usual[of.label] + np.log(np.maximum(of.best, LEAST))) / 2 - np.log(np.maximum(of.p, LEAST))
 
     odd, odd_of_drawn = oddness(given.take(known)), oddness(drawn)

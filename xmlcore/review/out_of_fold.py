@@ -13,7 +13,7 @@ from xmlcore.progress import Progress, part_of
 ROWS_AT_ONCE = 4096  # of a model that can only say the probabilities of all labels
 
 
-class Scored(NamedTuple):
+class Pairs(NamedTuple):
     """Labels of rows, and what models that had not seen the row say of them."""
 
     row: np.ndarray  # int64
@@ -30,7 +30,7 @@ class Scored(NamedTuple):
         return type(self)(*(values[which] for values in self))
 
 
-def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, progress: Progress) -> list[Scored]:
+def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, progress: Progress) -> list[Pairs]:
     """Return the labels that rows have, those that rank first besides, and for each row one that is drawn at random.
 
     Labels are drawn by frequency; those that the row has are left out.
@@ -54,19 +54,19 @@ def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, pro
         ranking = inner.predict_topk(inputs, min(n_candidates + math.ceil(Y.nnz / N), L))
         learnt = counts - np.bincount(has.indices, minlength=L)
 
-        def scored(place, label, p=None, rows=rows, ranking=ranking, learnt=learnt, inner=inner, inputs=inputs):
+        def pairs(place, label, p=None, rows=rows, ranking=ranking, learnt=learnt, inner=inner, inputs=inputs):
             p = probabilities(inner, inputs, place, label) if p is None else p.astype(np.float64)
             best = np.maximum(ranking.scores[:, 0], 0).astype(np.float64)[place]
-            return Scored(rows[place], label.astype(np.int32), p, best, learnt[label])
+            return Pairs(rows[place], label.astype(np.int32), p, best, learnt[label])
 
         place, rank = np.nonzero(ranking.labels >= 0)
         drawn = Y.indices[rng.integers(Y.nnz, size=rows.size)]
         parts.append((
-            scored(np.repeat(np.arange(rows.size), np.diff(has.indptr)), has.indices),
-            scored(place, ranking.labels[place, rank], ranking.scores[place, rank]),
-            scored(np.arange(rows.size), drawn),
+            pairs(np.repeat(np.arange(rows.size), np.diff(has.indptr)), has.indices),
+            pairs(place, ranking.labels[place, rank], ranking.scores[place, rank]),
+            pairs(np.arange(rows.size), drawn),
         ))  # fmt: skip
-    given, first, drawn = map(Scored.joined, zip(*parts))
+    given, first, drawn = map(Pairs.joined, zip(*parts))
     known = np.repeat(np.arange(N), np.diff(Y.indptr)) * L + Y.indices
     return [given, *(part.take(~np.isin(part.row * L + part.label, known)) for part in (first, drawn))]
 

@@ -1,0 +1,73 @@
+"""The Review page, opened and used through app.py: doubts are decided, undone, kept, and make a corrected data set."""
+
+import numpy as np
+import pytest
+
+from tests.pages.making import word_data
+from xmlcore import datasets, experiment
+from xmlcore.state import database
+
+pytestmark = pytest.mark.sections("By label", "Decisions", "Corrected data")
+
+
+def decisions():
+    return [[row.value[name] for name in ("row", "label", "decision")] for row in database().rows("reviews")]
+
+
+@pytest.fixture
+def found(page, key):
+    """The doubts that the page shows."""
+    task = experiment.task("review", {"run": key})
+    page.until(lambda _: task.exists()).run()
+    return task.load().doubts
+
+
+def asked(page):
+    return next(text.value for text in page.at.markdown if "not seen the row" in text.value)
+
+
+def test_doubts_are_decided_undone_and_corrected(page, key, found):
+    data, first = word_data(), found.iloc[0]
+    assert page.metrics()["Decided"] == "0" and data.label_name(first["label"]).replace("*", "\\*") in asked(page)
+    change = {"wrong": ("remove", "x"), "missing": ("add", "a")}
+    decision, button = change[first["kind"]]
+    page.press(f"review.{button}")
+    assert decisions() == [[first["row"], first["label"], decision]] and page.metrics()["Corrected"] == "1"
+    second = asked(page)
+    page.press("review.s")
+    assert asked(page) != second and len(decisions()) == 1, "skipped, not decided"
+    page.press("review.k")
+    assert decisions()[1][2] == "keep" and page.metrics()["Decided"] == "2"
+    page.press("review.undo")
+    assert len(decisions()) == 1 and page.metrics()["Decided"] == "1"
+    assert {"Decisions as CSV", "as JSON lines"} <= page.downloads()
+    page.make("review.make")
+    task = experiment.task("correct", {"dataset": data.fingerprint}, {"decisions": decisions()})
+    made = datasets.load_saved(task.load().dataset)
+    changed = (made.Y_train != data.Y_train).tocoo()
+    assert [changed.row.tolist(), changed.col.tolist()] == [[first["row"]], [first["label"]]]
+    assert (made.Y_test != data.Y_test).nnz == 0 and "Corrected by a reviewer" in made.notes[-1]
+    assert "words, corrected is ready" in page.text()
+    page.press("review.train").until(lambda s: "P@1" in s.metrics())
+
+
+def test_labels_and_kinds_choose_what_is_reviewed(page, found):
+    page.set("review.kind", "missing")
+    assert "Is **topic" in asked(page) and " missing? " in asked(page)
+    frame = page.frame("name", "kind", "percent")
+    assert set(frame["kind"]) == {"missing"}
+    page.set("review.label", "topic *3*")
+    assert set(page.frame("name", "kind", "percent")["name"]) == {"topic *3*"}
+    row = int(page.frame("name", "kind", "percent")["row"].iloc[1])
+    page.tick(next(one for one in page.at.dataframe if "percent" in one.value), 1)
+    assert f"**Training row {row}**" in page.text()
+
+
+def test_rows_like_this_one_are_those_of_largest_cosine(page, found):
+    X = word_data().X_train.toarray()
+    row = int(found.iloc[0]["row"])
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    cosine = unit @ unit[row]
+    cosine[row] = -1
+    frame = page.frame("row", "cosine", "has")
+    assert frame["cosine"].to_numpy() == pytest.approx(np.sort(cosine)[::-1][: len(frame)], abs=1e-6)

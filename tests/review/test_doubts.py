@@ -1,0 +1,143 @@
+"""Planted faults are found first, and decisions of a reviewer make the labels that they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT, LdSM, NearestRows, TextClassifier, review
+from xmlcore.datasets import make_synthetic
+from xmlcore.progress import silent
+from xmlcore.review.out_of_fold import out_of_fold
+
+N_PLANTED = 60
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Rows, labels with faults, and the places of labels that were put in and that were taken out."""
+    data = make_synthetic("small", n_train=1500, feature_noise=0.1, label_noise=0.0, random_state=1)
+    Y, rng = data.Y_train.toarray().astype(bool), np.random.default_rng(0)
+    out = rng.permutation(np.argwhere(Y & (Y.sum(axis=1) > 1)[:, None]))[:N_PLANTED]
+    drawn = np.column_stack([rng.integers(1500, size=999), rng.permutation(data.Y_train.indices)[:999]])  # by frequency
+    into = drawn[~Y[tuple(drawn.T)]][:N_PLANTED]
+    Y[tuple(out.T)], Y[tuple(into.T)] = False, True
+    return data.X_train, sp.csr_array(Y), set(map(tuple, into.tolist())), set(map(tuple, out.tolist()))
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    return review.doubts(PLT(), *planted[:2], n_candidates=5)
+
+
+def test_planted_faults_are_the_first_doubts_of_their_kind(found, planted):
+    def n_right(lines, faults):
+        return sum(
+            pair in faults for pair in lines[["row", "label"]].head(N_PLANTED).itertuples(index=False, name=None)
+        )
+
+    missing, wrong = (found[found["kind"] == kind] for kind in ("missing", "wrong"))
+    assert n_right(missing, planted[3]) > 10 * N_PLANTED * N_PLANTED / len(missing)  # ten times as many as by chance
+    assert n_right(wrong, planted[2]) > 10 * N_PLANTED * N_PLANTED / len(wrong)
+
+
+def test_doubts_are_of_all_labels_of_rows_and_of_candidates(found, planted):
+    Y = planted[1]
+    has = np.asarray(Y[found["row"], found["label"]]).astype(bool)
+    assert (has == (found["kind"] == "wrong")).all() and has.sum() == Y.nnz
+    assert (np.diff(found["doubt"]) <= 0).all() and found["doubt"].between(0, 1).all()
+    missing = found[~has]
+    assert (missing["doubt"] == missing["probability"]).all()
+    assert not found.duplicated(["row", "label"]).any()
+
+
+def test_rows_are_scored_by_models_that_have_not_seen_them(planted):
+    X, Y = planted[:2]
+    parts, seen = np.arange(X.shape[0]) % 3, []
+
+    class Spy(NearestRows):
+        def fit(self, X, Y, **named):
+            seen.append(X.shape[0])
+            return super().fit(X, Y, **named)
+
+    given, first, drawn = out_of_fold(Spy(n_neighbors=1), X, Y, parts, 5, 0, silent)
+    assert seen == [1000, 1000, 1000]
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    own = np.stack([np.bincount(sp.csr_array(Y[parts == i]).indices, minlength=Y.shape[1]) for i in range(3)])
+    assert (given.learnt == (counts - own)[parts[given.row], given.label]).all()
+    assert not np.asarray(Y[drawn.row, drawn.label]).any() and not np.asarray(Y[first.row, first.label]).any()
+    twin = NearestRows(n_neighbors=1).fit(X[parts != 0], Y[parts != 0])
+    rows = np.flatnonzero(parts == 0)[:20]
+    wanted = twin.predict_proba(X[rows]).toarray()
+    for row, label, p in zip(given.row, given.label, given.p):
+        if row in rows[:20]:
+            assert p == pytest.approx(wanted[list(rows).index(row), label])
+
+
+@pytest.mark.parametrize("model", [NearestRows(), LdSM(n_estimators=2)])
+def test_other_models_doubt_too(planted, model):
+    X, Y = planted[0][:300], planted[1][:300]
+    few = review.doubts(model, X, Y, cv=2, most=50)
+    assert len(few) == 50 and set(few["kind"]) <= {"wrong", "missing"}
+    pd.testing.assert_frame_equal(few, review.doubts(model, X, Y, cv=2).head(50))
+
+
+def test_a_wrong_label_of_a_text_is_found():
+    words = [("sun rain wind", [0]), ("goal team score", [1]), ("bread soup cake", [2])] * 20
+    texts, labels = [f"{text} {i}" for i, (text, _) in enumerate(words)], [list(one) for _, one in words]
+    labels[3] = [2]
+    found = review.doubts(TextClassifier(), texts, labels, cv=4)
+    assert found[found["kind"] == "wrong"].iloc[0][["row", "label"]].tolist() == [3, 2]
+    assert found[found["kind"] == "missing"].iloc[0][["row", "label"]].tolist() == [3, 0]
+
+
+def test_numbers_by_label_are_the_sums_of_doubts(found):
+    table = review.by_label(found)
+    for kind in ("wrong", "missing"):
+        sums = found[found["kind"] == kind].groupby("label")["doubt"].sum()
+        assert table.set_index("label")[kind].to_numpy() == pytest.approx(
+            sums.reindex(table["label"], fill_value=0).to_numpy()
+        )
+        assert (table[f"{kind}_low"] <= table[kind]).all() and (table[kind] <= table[f"{kind}_high"]).all()
+
+
+def test_labels_that_other_parts_lack_are_not_doubted():
+    X = np.eye(6) + 0.1
+    found = review.doubts(PLT(), X, [[0], [0], [0], [1], [1], [2]], cv=[0, 1, 0, 1, 0, 1])
+    of = found[(found["kind"] == "wrong") & (found["label"] == 2)]
+    assert of["doubt"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("cv", "what"),
+    [(1, "n_folds"), ([0, 1], "one of at least two parts for each of 3 rows"), ([1, 1, 1], "at least two parts"),
+     (4, "there are only 3 rows")],
+)  # fmt: skip
+def test_parts_that_cannot_be_are_refused(cv, what):
+    with pytest.raises(ValueError, match=what):
+        review.doubts(PLT(), np.eye(3), [[0], [1], [0]], cv=cv)
+
+
+def test_rows_without_labels_have_nothing_to_doubt():
+    with pytest.raises(ValueError, match="no labels at all|none of the 3 rows has a label"):
+        review.doubts(PLT(), np.eye(3), [[], [], []])
+
+
+def test_the_last_decision_holds_and_the_labels_given_stay():
+    Y = sp.csr_array(np.array([[1, 0, 1], [0, 1, 0]], bool))
+    decisions = [[0, 0, "remove"], [1, 2, "add"], [0, 2, "remove"], [0, 2, "keep"], [1, 1, "keep"]]
+    assert review.corrected(Y, decisions).toarray().tolist() == [[0, 0, 1], [0, 1, 1]]
+    assert review.corrected(Y, pd.DataFrame(decisions, columns=["row", "label", "decision"])).nnz == 3
+    assert Y.toarray().tolist() == [[1, 0, 1], [0, 1, 0]] and review.corrected(Y, []).nnz == 3
+
+
+@pytest.mark.parametrize(
+    ("decisions", "what"),
+    [([[0, 0, "keep"], [2, 0, "add"]], "decision 1: row is 2, but must be 0 to 1"),
+     ([[0, -1, "add"]], "decision 0: label is -1, but must be 0 to 2"),
+     ([[0, 0, "drop"]], "decision 0: decision is 'drop', but must be one of keep, remove, add"),
+     (pd.DataFrame({"row": [0], "label": [0]}), "no column decision")],
+)  # fmt: skip
+def test_decisions_that_cannot_be_are_refused_with_their_place(decisions, what):
+    with pytest.raises(ValueError, match=what):
+        review.corrected(np.eye(2, 3), decisions)
