@@ -40,9 +40,7 @@ def certify_rows(search, x, rows, tops, angles, limits):
             continue
         if tops[i] != top:
             top = tops[i]
-            for v in cap.path:
-                for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
-                    scratch.place[nodes.weight_features[e]] = -1
+            clear_places(nodes, cap.path, scratch.place)
             cap = new_cap(path_to(nodes, search.leaf_of_label[top]), margin, terms)
             path_weights = weights_by_place(nodes, cap.path, scratch.place)
             cross = np.empty((64, cap.path.size), np.float64)
@@ -203,6 +201,14 @@ def weights_by_place(nodes, path, place):
         for e in range(nodes.weight_ptr[path[k]], nodes.weight_ptr[path[k] + 1]):
             weights[place[nodes.weight_features[e]], k] = nodes.weight_values[e]
     return weights
+
+
+@inlined
+def clear_places(nodes, path, place):
+    """Set ``place`` back to -1 for the features of the path's nodes."""
+    for k in range(path.size):
+        for e in range(nodes.weight_ptr[path[k]], nodes.weight_ptr[path[k] + 1]):
+            place[nodes.weight_features[e]] = -1
 
 
 @kernel

@@ -298,6 +298,15 @@ def unfold(tree, g, t0, t1, lanes, weights):
                 weights[to + np.int64(tree.entry_child[e])] = scale * np.float32(tree.entry_value[e])
 
 
+@part
+def begin_margins(tree, g, rows, lanes, out):
+    """Write the biases of a group's children, minus infinity in other lanes, as the margins of some rows."""
+    size = tree.group_size[g]
+    for i in range(rows):
+        for c in range(lanes):
+            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
+
+
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
 def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
@@ -316,9 +325,7 @@ def dense_row_margins(tree, g, dense, places, first, stop, out, scratch):
     while not is_one and rows % TILE_ROWS > 0:
         places[first + rows] = places[stop - 1]
         rows += 1
-    for i in range(rows):
-        for c in range(lanes):
-            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
+    begin_margins(tree, g, rows, lanes, out)
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]

@@ -262,6 +262,15 @@ def list_label(state, label):
 
 
 @part
+def list_own(state):
+    """List the best labels of each tree alone, first of all trees the best."""
+    for place in range(state.own.labels.shape[1]):
+        for t in range(state.unseen.size):
+            if place < state.own_counts[t]:
+                list_label(state, state.own.labels[t, place])
+
+
+@part
 def list_seen(ensemble, loss, least, state):
     """List all labels that may have a sum of at least ``least``, which is more than the sum of unseen probabilities."""
     # Each tree gets a threshold: its unseen probability and an equal part of what is missing to ``least``. A label that
@@ -324,9 +333,7 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
         if all_together:
             list_seen(ensemble, loss, least, state)
         else:
-            for at in range(k * n_trees):  # first of all trees the best
-                if at // n_trees < state.own_counts[at % n_trees]:
-                    list_label(state, state.own.labels[at % n_trees, at // n_trees])
+            list_own(state)
         for at in range(done, state.counts[LISTED]):
             consider(ensemble, loss, x, row, r, state.labels[at], found, state, scratch)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.arrays import fill
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_descent import Costs, LocalRows, descend
@@ -133,6 +133,12 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
         marks[r * width + lane] = mark
 
 
+@inlined
+def write_costs(costs, C, weights_of_rows, own):
+    for r in range(own.size):
+        costs[r] = C * weights_of_rows[own[r]]
+
+
 @kernel
 def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number):
     """Train L2-regularised linear classifiers for children of one node."""
@@ -144,10 +150,8 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
     used = np.empty(LANES, np.float32)
     boost = np.ones(LANES, np.float32)
     has_boosts = under.boosts.size > 0
-    cost = np.empty(m, np.float32)
-    for r in range(m):
-        cost[r] = settings.C * weights_of_rows[own[r]]
-    costs = Costs(cost, boost, has_boosts)
+    costs = Costs(np.empty(m, np.float32), boost, has_boosts)
+    write_costs(costs.of_row, settings.C, weights_of_rows, own)
     if has_boosts:
         boost[0] = under.boosts[children[0]]
     epochs = 0
