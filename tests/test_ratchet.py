@@ -16,41 +16,43 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_385,
-    "pages/data": 2_359,
-    "pages/explain": 728,
-    "pages/features": 992,
-    "pages/jobs": 388,
+    "pages/compare": 1_358,
+    "pages/data": 2_291,
+    "pages/explain": 719,
+    "pages/features": 982,
+    "pages/jobs": 379,
     "pages/main": 5,
-    "pages/papers": 359,
-    "pages/predict": 1_302,
-    "pages/robustness": 902,
-    "pages/sampling": 573,
-    "pages/shared": 7_361,
-    "pages/storage": 421,
-    "pages/train": 1_349,
-    "pages/trees": 1_029,
-    "xmlcore": 4_197,
-    "xmlcore/_kernels": 8_153,
-    "xmlcore/cli": 1_386,
-    "xmlcore/datasets": 10_646,
-    "xmlcore/decisions": 1_108,
-    "xmlcore/experiment": 7_670,
-    "xmlcore/explain": 1_244,
-    "xmlcore/figures": 3_366,
-    "xmlcore/jobs": 2_147,
-    "xmlcore/metrics": 3_189,
-    "xmlcore/models": 11_022,
-    "xmlcore/papers": 585,
-    "xmlcore/robustness": 1_414,
-    "xmlcore/selection": 3_748,
-    "xmlcore/serve": 1_247,
+    "pages/papers": 353,
+    "pages/predict": 1_284,
+    "pages/review": 389,
+    "pages/robustness": 890,
+    "pages/sampling": 564,
+    "pages/shared": 7_280,
+    "pages/storage": 413,
+    "pages/train": 1_328,
+    "pages/trees": 1_010,
+    "xmlcore": 4_305,
+    "xmlcore/_kernels": 8_174,
+    "xmlcore/cli": 1_372,
+    "xmlcore/datasets": 10_389,
+    "xmlcore/decisions": 1_050,
+    "xmlcore/experiment": 7_556,
+    "xmlcore/explain": 1_141,
+    "xmlcore/figures": 3_319,
+    "xmlcore/jobs": 2_148,
+    "xmlcore/metrics": 3_024,
+    "xmlcore/models": 11_117,
+    "xmlcore/papers": 582,
+    "xmlcore/review": 292,
+    "xmlcore/robustness": 1_346,
+    "xmlcore/selection": 3_640,
+    "xmlcore/serve": 1_239,
     "xmlcore/state": 494,
-    "xmlcore/store": 1_181,
+    "xmlcore/store": 1_136,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_295, "benchmarks": 7_641}
-FILES = {"product": 483}
+LINES = {"tests": 49_338, "benchmarks": 7_872}
+FILES = {"product": 493}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
@@ -58,11 +60,11 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (1252, 553),
-    "a desk for labels that need a look": (2200, 1000),
+    "past one machine": (922, 403),
+    "a desk for labels that need a look": (1410, 760),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 85_440, "tests": 51_181}
+CEILING = {"product": 83_939, "tests": 50_834}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
