@@ -52,8 +52,8 @@ __all__ = [
 if not TYPE_CHECKING:  # type checkers report a name that does not exist
     __all__ = [name for name in __all__ if is_there(name)]
     _MODULES = (
-        "datasets", "decisions", "experiment", "explain", "figures", "jobs", "metrics", "models", "robustness",
-        "selection", "serve", "store",
+        "datasets", "decisions", "experiment", "explain", "figures", "jobs", "metrics", "models", "review",
+        "robustness", "selection", "serve", "store",
     )  # fmt: skip
     _MODELS = (
         "DoubleSampling", "ExtendedPLT", "LabelTree", "LdSM", "Mixture", "NearestRows", "OneVsRest", "PLT",

@@ -25,7 +25,7 @@ def on_cluster(cluster: Any) -> Iterator[None]:
     """Let the workers of a Dask cluster train the models that are fitted in a block.
 
     Label trees (PLT, also as a part of other models) and OneVsRest are trained there; all other work is done here. The
-    model is that of one process, bit for bit.
+    model is that of one process, bit for bit. Fits in other threads than the one that enters the block are done here.
 
     Parameters
     ----------
@@ -65,6 +65,8 @@ class TrainingCluster:
         require("cluster", "distributed")
         from distributed import Client
 
+        if cluster is None:
+            raise TypeError("cluster is None: give the address of a scheduler, or a client of distributed")
         self._is_own, self.is_asked = not isinstance(cluster, Client), False
         options = {"timeout": ANSWER_SECONDS, "set_as_default": False, "name": "xmlcore"}
         try:

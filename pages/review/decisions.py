@@ -6,8 +6,10 @@ import streamlit as st
 from pages.review.view import FIELDS
 from pages.shared import actions, format, jobs, tables, tasks
 from pages.shared.figures import charts
+from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, review
 
+FORM = "It must be CSV with commas, or JSON lines, in UTF-8, with row, label (ids from 0) and decision."
 COMPARED = ("P@1", "P@3", "P@5", "PSP@5")
 ABOUT = "On the test rows, whose labels are as they were; below, the change in points, with its 95 % interval."
 
@@ -40,11 +42,13 @@ def _import(view) -> None:
     try:
         frame = pd.read_json(file, lines=True) if file.name.endswith(".jsonl") else pd.read_csv(file)
         review.corrected(view.data.Y_train, frame)
-    except (ValueError, UnicodeDecodeError) as error:
-        st.error(f"The file was not read: {format.plain(str(error))}")
+    except ValueError as error:  # also of pandas
+        st.error(f"The file was not read ({format.plain(str(error))}). {FORM}")
         return
     st.session_state["review.read"] = file.file_id
-    view.put(frame[FIELDS].astype({"row": int, "label": int}).to_dict("records"))
+    frame = frame.sort_values("when", kind="stable") if "when" in frame else frame
+    by = frame["by"].fillna("").astype(str) if "by" in frame else workspace.get("user") or ""
+    view.put(frame[FIELDS].astype({"row": int, "label": int}).assign(by=by).to_dict("records"))
     st.rerun()
 
 
@@ -61,7 +65,12 @@ def corrected_data(view) -> None:
     )
     if not task.exists():
         actions.button(
-            "Make the corrected data", type="primary", on_click=tasks.make_dataset, args=(task,), key="review.make"
+            "Make the corrected data",
+            type="primary",
+            on_click=tasks.make_dataset,
+            args=(task,),
+            kwargs={"name": f"{view.ready.name}, corrected"},
+            key="review.make",
         )
         jobs.watch(jobs.active(key=task.key))
         jobs.show_failures(jobs.failed(key=task.key))

@@ -25,7 +25,7 @@ def review(view) -> None:
         view.ready.choose(OF_RUN)
     with left:
         if view.shown is None:
-            st.markdown("Nothing is left to decide here. Choose other doubts, or make the corrected data.")
+            st.markdown("No doubt of this kind is left to decide. Choose others, or make the corrected data.")
             actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
         else:
             _item(view, view.shown)
@@ -35,7 +35,7 @@ def _queue(view) -> None:
     queue = view.queue.head(LISTED)
     frame = queue.assign(name=tables.label_names(view.data, queue["label"]), percent=100 * queue["doubt"])
     columns = {
-        "name": tables.text("Label", 150), "kind": tables.text("Doubt", 65), "percent": tables.bar("Probability", 90),
+        "name": tables.text("Label", 150), "kind": tables.text("Kind", 65), "percent": tables.bar("Doubt", 90),
         "row": tables.number("Row", 70, help="Training row, from 0."),
     }  # fmt: skip
     pairs = frame[["row", "label"]].to_numpy().tolist()

@@ -10,12 +10,12 @@ import streamlit as st
 
 from pages.shared import fields
 from pages.shared.workspaces import stored, workspace
-from xmlcore import review
 from xmlcore.state import database
 
 TABLE = "reviews"  # of the database
 KINDS = {"all": "All", "wrong": "Wrong", "missing": "Missing"}
 OF_RUN = "Result whose settings are used"
+SEEN_SECONDS = 0.25  # between two decisions at least
 AT = "review.at"  # key of st.session_state: row and label that were ticked
 SKIPPED = "review.skipped"  # likewise: rows and labels that were skipped
 PAIR = ["row", "label"]
@@ -72,15 +72,19 @@ class Reviewed:
         """Keep a decision about a row and a label."""
         if workspace.refuse_change():
             return
-        value = {"row": int(line["row"]), "label": int(line["label"]), "decision": decision}
-        self.put([value])
+        pair, last = [int(line["row"]), int(line["label"])], database().rows(TABLE, self.prefix)[-1:]
+        # a key that is held down, or pressed before the next doubt is seen, decides nothing
+        too_soon = any(time.time() - row.written < SEEN_SECONDS for row in last)
+        if not too_soon and all(pair != [row.value[name] for name in PAIR] for row in last):
+            self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
 
     def put(self, values: list[dict]) -> None:
-        by, now = workspace.get("user") or "", time.time_ns()
+        """Keep decisions; one press takes all of a file back."""
+        now, more = time.time_ns(), {"by": workspace.get("user") or ""}
         with database().change():
             for at, value in enumerate(values):
-                database().put(TABLE, f"{self.prefix}{now + at:020d}", value | {"by": by})
+                database().put(TABLE, f"{self.prefix}{now + at:020d}", more | value | {"file": len(values) > 1 and now})
 
     def skip(self, line) -> None:
         st.session_state.setdefault(SKIPPED, set()).add((line["row"], line["label"]))
@@ -89,9 +93,11 @@ class Reviewed:
     def undo(self) -> None:
         """Take the last decision back, and show what it was about."""
         if self.rows and not workspace.refuse_change():
-            last = self.rows[-1]
-            database().remove(TABLE, last.key)
-            self.look([last.value["row"], last.value["label"]])
+            last, file = self.rows[-1], self.rows[-1].value.get("file")
+            for row in self.rows:
+                if row.key == last.key or file and row.value.get("file") == file:
+                    database().remove(TABLE, row.key)
+            self.look([last.value[name] for name in PAIR])
 
     def look(self, pair) -> None:
         st.session_state[AT] = list(pair)
@@ -107,4 +113,6 @@ class Reviewed:
     @property
     def changes(self) -> pd.DataFrame:
         """The decisions that change a label."""
-        return self.decided[self.decided["decision"] != review.DECISIONS[0]]
+        rows, labels = (self.decided[name].to_numpy(np.int64) for name in PAIR)
+        has = np.asarray(self.data.Y_train[rows, labels]).astype(bool).ravel() if rows.size else np.zeros(0, bool)
+        return self.decided[self.decided["decision"].to_numpy() == np.where(has, "remove", "add")]

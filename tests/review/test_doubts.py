@@ -110,7 +110,7 @@ def test_labels_that_other_parts_lack_are_not_doubted():
 
 @pytest.mark.parametrize(
     ("cv", "what"),
-    [(1, "n_folds"), ([0, 1], "one of at least two parts for each of 3 rows"), ([1, 1, 1], "at least two parts"),
+    [(1, "n_folds"), ([0, 1], "the part of each of 3 rows"), ([1, 1, 1], "of at least two parts"),
      (4, "there are only 3 rows")],
 )  # fmt: skip
 def test_parts_that_cannot_be_are_refused(cv, what):
@@ -136,7 +136,7 @@ def test_the_last_decision_holds_and_the_labels_given_stay():
     [([[0, 0, "keep"], [2, 0, "add"]], "decision 1: row is 2, but must be 0 to 1"),
      ([[0, -1, "add"]], "decision 0: label is -1, but must be 0 to 2"),
      ([[0, 0, "drop"]], "decision 0: decision is 'drop', but must be one of keep, remove, add"),
-     (pd.DataFrame({"row": [0], "label": [0]}), "no column decision")],
+     (pd.DataFrame({"row": [0], "label": [0]}), "decisions lack the column decision: they need row, label, decision")],
 )  # fmt: skip
 def test_decisions_that_cannot_be_are_refused_with_their_place(decisions, what):
     with pytest.raises(ValueError, match=what):

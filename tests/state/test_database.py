@@ -173,7 +173,7 @@ def test_rows_beside_a_damaged_page_are_kept_with_their_times():
     before = state.written("workspaces")
     content = bytearray((cache_root() / FILE).read_bytes())
     state._idle.pop()[1].close()
-    content[20 * 4096 : 21 * 4096] = bytes(4096)
+    content[23 * 4096 : 24 * 4096] = bytes(4096)
     (cache_root() / FILE).write_bytes(content)
     state.check()
     assert len(state.rows("workspaces")) > 480 and state.written("workspaces").items() < before.items()

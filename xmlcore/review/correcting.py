@@ -33,8 +33,8 @@ def corrected(Y: Labels, decisions: DataFrame | list) -> sp.csr_array:
     Y = check_labels(Y, name="Y")
     if isinstance(decisions, list):
         decisions = pd.DataFrame(decisions, columns=COLUMNS)
-    if missing := set(COLUMNS) - set(decisions):
-        raise ValueError(f"decisions have no column {' and no column '.join(sorted(missing))}")
+    if missing := [name for name in COLUMNS if name not in decisions]:
+        raise ValueError(f"decisions lack the column {missing[0]}: they need {', '.join(COLUMNS)}")
     for name, known in zip(COLUMNS, (range(Y.shape[0]), range(Y.shape[1]), DECISIONS)):
         strange = np.flatnonzero(~decisions[name].isin(known))
         if strange.size:

@@ -5,7 +5,7 @@ import numpy as np
 from xmlcore.datasets.splits import check_folds
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
-from xmlcore.review.out_of_fold import Pairs, out_of_fold
+from xmlcore.review.out_of_fold import Pairs, count_rows, out_of_fold
 from xmlcore.typing import DataFrame, Labels, Matrix
 from xmlcore.validation import check_count, check_labels
 
@@ -74,11 +74,13 @@ def doubts(
     if np.ndim(cv):
         cv = np.asarray(cv)
         if cv.shape != Y.shape[:1] or cv.dtype.kind not in "iu" or np.unique(cv).size < 2:
-            raise ValueError(
-                f"cv must be a number of parts, or one of at least two parts for each of {Y.shape[0]} rows"
-            )
+            wanted = f"the part of each of {Y.shape[0]} rows, of at least two parts"
+            raise ValueError(f"cv must be a number of parts, or have {wanted}")
     else:
         check_folds(cv, Y.shape[0])
+    if count_rows(X) != Y.shape[0]:
+        raise ValueError(f"X and Y must have as many rows, but have {count_rows(X)} and {Y.shape[0]}")
+    most = None if most is None else check_count(most, "most", 0)
     seed, n = check_count(random_state, "random_state", 0), check_count(n_candidates, "n_candidates")
     given, first, drawn = out_of_fold(model, X, Y, cv, n, seed, to_progress(progress))
     kinds = np.repeat([WRONG, MISSING], [given.row.size, first.row.size])

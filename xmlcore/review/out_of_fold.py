@@ -52,30 +52,50 @@ def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, pro
         inner, inputs = rows_of(fitted, at_rows(X, rows))
         has = sp.csr_array(Y[rows])
         ranking = inner.predict_topk(inputs, min(n_candidates + math.ceil(Y.nnz / N), L))
+        place, rank = np.nonzero(ranking.labels >= 0)
+        first = ranking.labels[place, rank]
+        # scores of other models need not be probabilities
+        p = ranking.scores[place, rank] if hasattr(inner, "label_probabilities") else None
+        p = probabilities(inner, inputs, place, first) if p is None else p.astype(np.float64)
+        best = np.zeros(rows.size)
+        np.maximum.at(best, place, p)
         learnt = counts - np.bincount(has.indices, minlength=L)
 
-        def pairs(place, label, p=None, rows=rows, ranking=ranking, learnt=learnt, inner=inner, inputs=inputs):
-            p = probabilities(inner, inputs, place, label) if p is None else p.astype(np.float64)
-            best = np.maximum(ranking.scores[:, 0], 0).astype(np.float64)[place]
-            return Pairs(rows[place], label.astype(np.int32), p, best, learnt[label])
+        def pairs(place, label, p, rows=rows, best=best, learnt=learnt):
+            return Pairs(rows[place], label.astype(np.int32), p, best[place], learnt[label])
 
-        place, rank = np.nonzero(ranking.labels >= 0)
         drawn = Y.indices[rng.integers(Y.nnz, size=rows.size)]
+        own, one = np.repeat(np.arange(rows.size), np.diff(has.indptr)), np.arange(rows.size)
         parts.append((
-            pairs(np.repeat(np.arange(rows.size), np.diff(has.indptr)), has.indices),
-            pairs(place, ranking.labels[place, rank], ranking.scores[place, rank]),
-            pairs(np.arange(rows.size), drawn),
+            pairs(own, has.indices, probabilities(inner, inputs, own, has.indices)),
+            pairs(place, first, p),
+            pairs(one, drawn, probabilities(inner, inputs, one, drawn)),
         ))  # fmt: skip
     given, first, drawn = map(Pairs.joined, zip(*parts))
     known = np.repeat(np.arange(N), np.diff(Y.indptr)) * L + Y.indices
-    return [given, *(part.take(~np.isin(part.row * L + part.label, known)) for part in (first, drawn))]
+    first, drawn = (part.take(~np.isin(part.row * L + part.label, known)) for part in (first, drawn))
+    new = np.flatnonzero(np.append(True, first.row[1:] != first.row[:-1]))[: first.row.size]  # where rows begin
+    place = np.arange(first.row.size) - np.repeat(new, np.diff(np.append(new, first.row.size)))
+    return [given, first.take(place < n_candidates), drawn]
+
+
+def count_rows(X) -> int:
+    """Return the number of rows of what :func:`at_rows` takes; of blocks, -1 if they differ."""
+    if _are_blocks(X):
+        counts = {count_rows(block) for block in X}
+        return counts.pop() if len(counts) == 1 else -1
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _are_blocks(X) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and not isinstance(X[0], str)
 
 
 def at_rows(X, rows):
     """Return some of the rows of a matrix, a frame, a list of texts, or a list of blocks of these."""
     from sklearn.utils import _safe_indexing
 
-    if isinstance(X, list | tuple) and len(X) and not isinstance(X[0], str):
+    if _are_blocks(X):
         return [at_rows(block, rows) for block in X]
     return _safe_indexing(X, rows)
 

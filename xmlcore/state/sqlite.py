@@ -99,7 +99,7 @@ class Database:
 
     def rows(self, table: str, prefix: str = "") -> list[Row]:
         """Return the rows of a table whose keys begin with a text, by their keys."""
-        return self._select(table, "WHERE key >= ? AND substr(key, 1, ?) = ? ORDER BY key", prefix, len(prefix), prefix)
+        return self._select(table, "WHERE key >= ? AND key < ? ORDER BY key", prefix, f"{prefix}\U0010ffff")
 
     def written(self, table: str) -> dict[str, float]:
         return dict(self._read(f"SELECT key, written FROM {_checked(table)}"))

@@ -1,5 +1,7 @@
 """The Review page, opened and used through app.py: doubts are decided, undone, kept, and make a corrected data set."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,7 @@ def test_doubts_are_decided_undone_and_corrected(page, key, found):
     second = asked(page)
     page.press("review.s")
     assert asked(page) != second and len(decisions()) == 1, "skipped, not decided"
+    time.sleep(0.3)
     page.press("review.k")
     assert decisions()[1][2] == "keep" and page.metrics()["Decided"] == "2"
     page.press("review.undo")
