@@ -105,16 +105,19 @@ def facts_of_rows(
     n = X.shape[0]
     rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))
     X, label = X[rows], ranking.labels[rows, 0]
-    if texts is not None and dataset.vectorizer is not None:
-        terms, unknown = dataset.vectorizer.count_unknown([texts[i] for i in rows.tolist()])
-    else:
-        unseen = np.ones(X.shape[1], bool)
-        unseen[dataset.X_train.indices] = False
-        before = np.concatenate([[0], np.cumsum(unseen[X.indices])])
-        terms, unknown = np.diff(X.indptr), np.diff(before[X.indptr])
+    terms, unknown = count_terms(dataset, X, None if texts is None else [texts[i] for i in rows.tolist()])
     score = np.where(label >= 0, ranking.scores[rows, 0], 0.0).astype(np.float64)
     columns = {"terms": terms, "unknown": unknown, "empty": np.diff(X.indptr) == 0, "label": label.astype(np.int64)}
     return pd.DataFrame(columns | {"score": score})
+
+
+def count_terms(dataset: Dataset, X: Matrix, texts: Sequence[str] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of words of each row, or of features without texts, and how many of them are unknown."""
+    if texts is not None and dataset.vectorizer is not None:
+        return dataset.vectorizer.count_unknown(texts)
+    known = used_columns(dataset.X_train)
+    before = np.concatenate([[0], np.cumsum(~np.isin(X.indices, known))])
+    return np.diff(X.indptr), np.diff(before[X.indptr])
 
 
 def unlike_test_rows(rows: "DataFrame", test: "DataFrame", seed: int = 0) -> "DataFrame":
