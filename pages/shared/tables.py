@@ -152,13 +152,15 @@ def text(label: str, width: int | None = None, help: str | None = None, **settin
     return st.column_config.TextColumn(label, width=width, help=help, **settings)
 
 
-def on_tick(key: str, values, look) -> dict:
-    """Return arguments of :func:`show` for ticking one line, whose value among ``values`` is given to ``look``."""
+def on_tick(key: str, values, look, *, untick: bool = False) -> dict:
+    """Return arguments of :func:`show` for ticking one line, whose value, or None if unticked, is given to ``look``."""
 
     def tick():
         lines = st.session_state[key]["selection"]["rows"]
         if lines and lines[0] < len(values):
             look(list(values)[lines[0]])
+        elif untick:
+            look(None)
 
     return {"on_select": tick, "selection_mode": "single-row"}
 

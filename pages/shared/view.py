@@ -33,6 +33,7 @@ class View:
     label: int | None = None  # the label of the row that is explained
     other: int | None = None  # the label that it is compared with
     ticked: int | None = None  # the label whose rows the Train page shows
+    group: int | None = None  # the line of the group of rows that it shows
     features: int | None = None  # the label whose features the pages Explain and Features show
     draw: int | None = None  # which noise the Explain page draws
     noisy: int | None = None  # the first test row that the Robustness page shows under noise
@@ -67,7 +68,7 @@ _OF_TREE = ("node", "top")
 # Fields that belong to another one: they are forgotten when it gets another value.
 OF = {"data": set(NAMES) - {"data", "claim", "levels", "most", "positive"}}
 OF |= {
-    "result": ("tree", *_OF_TREE, "file", "given"),
+    "result": ("tree", *_OF_TREE, "file", "given", "group"),
     "tree": _OF_TREE,
     "mode": ("node",),
     "row": ("label", "other", "edit"),

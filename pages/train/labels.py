@@ -66,10 +66,6 @@ def _table(data, every, key, k):
     listed, table_key = matching.head(LISTED), f"train.labels.{key[:8]}.{k}.{query}"
     ticked = np.flatnonzero(listed["label"].to_numpy() == now().ticked).tolist()
 
-    def remember():
-        rows = st.session_state[table_key].selection.rows
-        look(ticked=listed["label"].iloc[rows[0]] if rows and rows[0] < len(listed) else None)
-
     if matching.empty:
         st.info(f"No label has “{format.plain(query)}” in its name. Try a shorter part of a name.")
         return None
@@ -89,8 +85,7 @@ def _table(data, every, key, k):
             "bucket": tables.text("Bucket", 58),
         },
         most=420,
-        on_select=remember,
-        selection_mode="single-row",
+        **tables.on_tick(table_key, listed["label"], lambda label: look(ticked=label), untick=True),
         **tables.ticked(ticked),
     )
     shown = format.showing(len(listed), len(matching), "label")
@@ -134,7 +129,7 @@ def _rows_of_label(data, run, key, k, label):
         addresses.link("Explain", "Explain this row and label")
 
 
-def list_rows(data, run, frame, key, label, other=None) -> int:
+def list_rows(data, run, frame, key, label=None, other=None) -> int:
     """Show the first rows of a table, and return how many; a row that is ticked is selected, with its labels."""
     listed = frame.head(LISTED_ROWS)
     score = predictions.scores(run, listed["score"])
@@ -146,6 +141,7 @@ def list_rows(data, run, frame, key, label, other=None) -> int:
             "name": tables.text("Name", 220),
             "row": tables.number("Row", 60, "%d"),
             "how": tables.text("The label is", 120),
+            "first": tables.text("First label predicted", 160),
             "rank": tables.number("Rank", 55, "%d"),
             "score": tables.number(**predictions.score_column(run, score), width=70),
             "labels": tables.text("True labels", 320),

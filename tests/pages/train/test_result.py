@@ -1,5 +1,7 @@
 """A result on the Train page: labels one by one, intervals, calibration, all measures, confusions, and the list."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,11 +9,11 @@ import pytest
 from pages.shared import cached, format, view
 from pages.shared.process import room
 from pages.shared.results import predictions
-from pages.train import labels, measures
+from pages.train import groups, labels, measures
 from pages.train.labels import rows_of_label
 from tests.pages.making import figure, train, trained, word_data
 from tests.pages.small import small_data
-from xmlcore import PLT, LdSM, Ranking, experiment, metrics
+from xmlcore import PLT, LdSM, Ranking, experiment, metrics, review
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +176,15 @@ def test_a_pair_that_is_ticked_shows_its_rows(ready):
     page.set("train.confusions.k", 5)
     assert len(page.frame("missed_name")) == metrics.confusions(Y, run.ranking, 5).n_pairs > 0
     assert "No test row has both" in page.search("train.confusions.query", "nothing like this").text()
+
+
+@pytest.mark.sections("Weak groups")
+def test_rows_of_a_weak_group_are_listed(ready, monkeypatch):
+    monkeypatch.setattr(groups, "FEWEST", 20)
+    monkeypatch.setattr(review, "slices", functools.partial(review.slices, least=5))
+    page = trained(ready)
+    table = page.frame("name", "difference")
+    assert "groups are significantly weaker" in page.text() and table["rows"].between(5, 15).all()
+    page.walk(at="group-1", section="Weak groups")
+    assert f"Rows of “{table['name'][1]}”" in page.text()
+    assert len(page.frame("row", "first", "labels")) == table["rows"][1]
