@@ -136,5 +136,11 @@ def per_row(
     known = [name for name, described in MEASURES.items() if described.kind == MEAN]
     if not isinstance(measure, str) or measure not in known:
         raise ValueError(f"measure is {measure!r:.200}: means over rows are {', '.join(known)}")
-    item = check_item(measure, k)
-    return RowCounts(Y_true, ranking, item.k, n_labels=n_labels).row_values(item)[0]
+    return row_values(Y_true, ranking, [(measure, k)], n_labels=n_labels)[0]
+
+
+def row_values(Y_true, ranking, measures, inv_ps=None, n_labels=None) -> list[np.ndarray]:
+    """Return what measures, such as ``("P@k", 5)``, add up over rows; of a quotient, numerators and denominators."""
+    items = [check_item(*measure, inv_ps) for measure in measures]
+    counts = RowCounts(Y_true, ranking, max(item.k for item in items), inv_ps, n_labels=n_labels)
+    return [values for item in items for values in counts.row_values(item)]

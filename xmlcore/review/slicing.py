@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from xmlcore.datasets import Dataset
 from xmlcore.datasets.statistics.drift import FALSE_DISCOVERIES, count_terms
 from xmlcore.first_use import pd
-from xmlcore.metrics._row_counts import RowCounts, check_item
+from xmlcore.metrics.bootstrap import row_values
 from xmlcore.metrics.calibration import wilson
 from xmlcore.metrics.measures import share
 from xmlcore.typing import DataFrame, Predictions
@@ -55,9 +55,8 @@ def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 2
     frame = pd.DataFrame(_groups(dataset, least, most), columns=["kind", "group", "id", "members"])
     indptr, indices = np.cumsum([0, *map(len, frame["members"])]), np.concatenate([np.empty(0, int), *frame["members"]])
     members = sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(frame), n))
-    of_rows = RowCounts(dataset.Y_test, ranking, k, inv_ps)
-    values = [of_rows.row_values(check_item(*item, inv_ps)) for item in (("P@k", 1), ("P@k", k), ("PSP@k", k))]
-    values = np.column_stack([np.ones(n), *(each for of_one in values for each in of_one)])
+    values = row_values(dataset.Y_test, ranking, [("P@k", 1), ("P@k", k), ("PSP@k", k)], inv_ps)
+    values = np.column_stack([np.ones(n), *values])
     rows, right, at_k, gains, best = (members @ values).T
     all_right, others = values[:, 1].sum(), n - rows
     inside, outside = right / rows, (all_right - right) / others
