@@ -277,22 +277,10 @@ def markdown(results):
 
 def main():
     parser = command.parser("load", __doc__)
-    parser.add_argument("--sessions", type=int, default=20, help="visitors at once")
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long they work, after all have arrived")
-    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
+    command.add_visitors(parser, 20, 5.0, RESULT)
     parser.add_argument("--busy", type=float, default=0.0, help="share of each core that other processes ask for")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--patience", type=float, default=90.0, help="seconds in which what is left over must go")
-    parser.add_argument("--log", type=Path, help="where to write the log of the server")
-    command.add_files(parser, RESULT)
-    options = parser.parse_args()
-    results = files.read_json(options.out)
-    if not options.table:
-        results = machine.header("load", os.cpu_count())
-        results["runs"] = [measure(options)]
-        command.keep(results, options)
-    command.show(markdown(results), options)
-    raise SystemExit(1 if any(map(findings, results["runs"])) else 0)
+    command.study("load", parser.parse_args(), measure, markdown, findings)
 
 
 if __name__ == "__main__":

@@ -420,23 +420,11 @@ def markdown(results):
 
 def main():
     parser = command.parser("soak", __doc__)
-    parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--sessions", type=int, default=8, help="visitors at once")
-    parser.add_argument("--pause", type=float, default=3.0, help="seconds between two things that a visitor does")
+    command.add_visitors(parser, 8, 30.0, RESULT)
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two troubles")
     parser.add_argument("--megabytes", type=int, default=400, help="size of the file system in memory for the cache")
     parser.add_argument("--cache", type=Path, help="an empty folder on a small file system, which is filled up")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", type=Path, help="where to write the log of the server")
-    command.add_files(parser, RESULT)
-    options = parser.parse_args()
-    results = files.read_json(options.out)
-    if not options.table:
-        results = machine.header("soak", os.cpu_count())
-        results["runs"] = [measure(options)]
-        command.keep(results, options)
-    command.show(markdown(results), options)
-    raise SystemExit(1 if any(map(findings, results["runs"])) else 0)
+    command.study("soak", parser.parse_args(), measure, markdown, findings)
 
 
 if __name__ == "__main__":
