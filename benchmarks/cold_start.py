@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
-from benchmarks.library import command, files, machine, processes, tables
+from benchmarks.library import command, contestant, files, machine, processes, tables
 
 RESULT = files.RESULTS / "cold_start.json"
 LABEL_TREES = ("PLT-training", "PLT-search")  # pieces, see xmlcore.experiment.warm_up
@@ -67,37 +68,23 @@ def commands(what, n_processes, data):
     return [[*own, "--job", what, data]]
 
 
-def measure(what, n_processes, data, attempts):
-    """Measure with nothing compiled; repeat while other programs disturb it, and return the run disturbed least."""
-    runs = []
-    for _ in range(attempts):
-        with tempfile.TemporaryDirectory(prefix="xmlcore-cold-") as folder:
-            variables = machine.environment(n_processes, Path(folder) / "kernels") | {"XMLCORE_CACHE": folder}
-            clock, start, before = machine.Clock(), time.perf_counter(), _processor_seconds()
-            started = [
-                subprocess.Popen(command, env=variables, cwd=machine.ROOT, stdout=subprocess.PIPE, text=True)
-                for command in commands(what, n_processes, data)
-            ]
-            said = [process.communicate()[0] for process in started]
-            seconds = time.perf_counter() - start
-            if any(process.returncode for process in started):
-                raise SystemExit(f"{what} failed")
-            sizes = [path.stat().st_size for path in (Path(folder) / "kernels").rglob("*") if path.is_file()]
-        run = {"what": what, "processes": n_processes, "seconds": seconds, "cpu_s": _processor_seconds() - before}
-        run |= {"bytes": sum(sizes), "others_cpu": clock.share_of_others()}
-        run |= json.loads(said[0]) if what in MODELS else {}
-        runs.append(run)
-        if (run["others_cpu"] or 0.0) <= machine.QUIET:
-            return run
-    return min(runs, key=lambda one: one["others_cpu"])
-
-
-def _processor_seconds():
-    """Return the processor time of all processes that this one has started and that have ended."""
-    import resource  # Windows has none
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def measure(what, n_processes, data):
+    """Measure with nothing compiled."""
+    with tempfile.TemporaryDirectory(prefix="xmlcore-cold-") as folder:
+        variables = machine.environment(n_processes, Path(folder) / "kernels") | {"XMLCORE_CACHE": folder}
+        clock, start, before = machine.Clock(), time.perf_counter(), machine.of_children()
+        started = [
+            subprocess.Popen(command, env=variables, cwd=machine.ROOT, stdout=subprocess.PIPE, text=True)
+            for command in commands(what, n_processes, data)
+        ]
+        said = [process.communicate()[0] for process in started]
+        seconds = time.perf_counter() - start
+        if any(process.returncode for process in started):
+            raise SystemExit(f"{what} failed")
+        size = contestant.folder_bytes(Path(folder) / "kernels")
+    run = {"what": what, "processes": n_processes, "seconds": seconds, "cpu_s": machine.of_children() - before}
+    run |= {"bytes": size, "others_cpu": clock.share_of_others()}
+    return run | (json.loads(said[0]) if what in MODELS else {})
 
 
 def markdown(results):
@@ -146,7 +133,7 @@ def main():
         results = machine.header("cold start", os.cpu_count()) | {"data": options.data}
         for what in options.only:
             for n_processes in (2,) if what in MODELS else (1, 2):
-                run = measure(what, n_processes, options.data, options.attempts)
+                run = processes.quietest(partial(measure, what, n_processes, options.data), options.attempts)
                 results["runs"].append(run)
                 processes.say(f"{what}, {n_processes} processes: {run['seconds']:.1f} s, {run['cpu_s']:.1f} s of CPU")
                 command.keep(results, options)

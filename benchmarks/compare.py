@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +27,7 @@ import numpy as np
 import xmlcore
 from benchmarks.library import command, comparison, files, machine
 from benchmarks.library.data import described, prepare
+from benchmarks.library.processes import say
 from xmlcore import metrics
 from xmlcore.datasets import read_dataset
 from xmlcore.system import kernel_cache_root
@@ -113,11 +113,10 @@ def run_once(python, contestant, job, folder, options, kernels):
 
 def quality(data, weights, labels):
     """Return the measures of a ranking by name, in percent; ``weights`` are inverse propensities of labels."""
-    k = labels.shape[1]
-    precision = metrics.precision_at_k(data.Y_test, labels, k)
+    precision = metrics.precision_at_k(data.Y_test, labels, 5)
     found = {f"P@{i}": precision[i - 1] for i in (1, 3, 5)}
-    found["nDCG@5"] = metrics.ndcg_at_k(data.Y_test, labels, k)[4]
-    found["PSP@5"] = metrics.psprecision_at_k(data.Y_test, labels, k, inv_ps=weights)[4]
+    found["nDCG@5"] = metrics.ndcg_at_k(data.Y_test, labels, 5)[4]
+    found["PSP@5"] = metrics.psprecision_at_k(data.Y_test, labels, 5, inv_ps=weights)[4]
     return {name: 100 * float(value) for name, value in found.items()}
 
 
@@ -200,10 +199,10 @@ def is_full(options, missing):
     return everything and options.runs >= FULL_RUNS and not missing
 
 
-def least_disturbed(once, tell=lambda why: None):
+def least_disturbed(once, where=""):
     """Measure again while other programs took too much of the machine, or kernels were compiled; return the best run.
 
-    ``once()`` returns (what was measured, labels). A run that failed is not repeated. ``tell(why)`` is called before a
+    ``once()`` returns (what was measured, labels). A run that failed is not repeated. ``where`` is named before a
     repetition.
     """
     attempts = []
@@ -214,7 +213,8 @@ def least_disturbed(once, tell=lambda why: None):
         if run["failed"] or not (compiled or others > machine.QUIET):
             break
         if attempt + 1 < ATTEMPTS:
-            tell("kernels were compiled" if compiled else f"other programs took {100 * others:.0f} % of the machine")
+            why = "kernels were compiled" if compiled else f"other programs took {100 * others:.0f} % of the machine"
+            say(f"{where}: {why}; once more")
 
     def unclean(one):
         run = one[0]
@@ -235,23 +235,13 @@ def run_data(name, data, work, taking_part, settings, pythons, kernels, options,
             python = pythons[contestant.library]
             began = time.perf_counter()
             once = partial(run_once, python, contestant, job, work / "run", options, kernels)
-            found, labels = least_disturbed(once, partial(say_again, f"{name}, {contestant.name}"))
+            found, labels = least_disturbed(once, f"{name}, {contestant.name}")
             for search, ways in found.get("searches", {}).items():
                 found["searches"][search] = {"ways": ways, "quality": quality(data, weights, labels[search])}
             keep({"data": name, "contestant": key, "run": run, "params": params} | found)
             said = found["failed"] or f"training {found['train_s']:.2f} s"
             say(f"{name}, run {run + 1} of {options.runs}, {contestant.name}: {said} "
                 f"({time.perf_counter() - began:.0f} s in all)")  # fmt: skip
-
-
-def say_again(where, why):
-    """Print that something is measured once more, and why."""
-    say(f"{where}: {why}; once more")
-
-
-def say(text):
-    """Print a line to the terminal."""
-    print(text, file=sys.stderr, flush=True)
 
 
 def main():
@@ -274,29 +264,23 @@ def main():
         full = is_full(options, missing)
         if options.out is None:
             options.out = default_out(full)
-        results = {
+        results = machine.header("comparison", options.threads) | {
             "format": 2,
             "full": full,
             "complete": False,
             "planned": options.runs * sum(len(runners(name, taking_part, settings)) for name in options.data),
             "wide_data": list(WIDE_DATA),
-            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "machine": machine.machine(),
-            "threads": options.threads,
             "runs_each": options.runs,
             "versions": versions,
-            "xmlcore_code": machine.code_now(),
-            "xmlcore_code_end": None,
             "missing": missing,
             "data": {},
             "cold_start": None,
             "contestants": {key: contestant._asdict() for key, contestant in taking_part},
-            "runs": [],
         }
 
         def keep(run):
             results["runs"].append(run)
-            write_results(results, options.out)
+            files.write_results(options.out, results, comparison.markdown(results))
 
         texts = any(contestant.library == "omikuji" for _, contestant in taking_part)
         for name in options.data:
@@ -311,7 +295,7 @@ def main():
             run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep)
             shutil.rmtree(work / name)
     results |= {"complete": True, "xmlcore_code_end": machine.code_now()}
-    write_results(results, options.out)
+    files.write_results(options.out, results, comparison.markdown(results))
     print(comparison.markdown(results))
     say(f"written to {options.out} and {options.out.with_suffix('.md').name}")
 
@@ -326,12 +310,6 @@ def default_out(full):
     out = Path(tempfile.mkdtemp(prefix="xmlcore-comparison-")) / "comparison.json"
     say(f"not the full line-up ({FULL}): results go to {out}")
     return out
-
-
-def write_results(results, path):
-    """Write results to a JSON file and to a Markdown file beside it, each as a whole or not at all."""
-    files.write(path, files.as_json(results))
-    files.write(path.with_suffix(".md"), comparison.markdown(results))
 
 
 def add_model(parser):

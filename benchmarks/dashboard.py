@@ -131,7 +131,7 @@ def measure_busy(page, rounds):
 
 def run(folder, rounds):
     """Start a server and a browser, and measure: records of an idle machine, and of one with a training."""
-    with dashboard() as (page, _):
+    with dashboard() as page:
         upload_and_train(page, folder)
         return measure(page, INTERACTIONS, rounds), measure_busy(page, rounds)
 

@@ -15,7 +15,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.library import command, crowd, dashboard_server, files, load, machine, processes, tables
+from benchmarks.library import command, contestant, crowd, dashboard_server, files, machine, processes, tables
+from benchmarks.library.tables import percentile
 from xmlcore.models.compiling import COMPILING
 
 RESULT = files.RESULTS / "load.json"
@@ -50,19 +51,13 @@ def busy(share):
             one.terminate()
 
 
-def percentile(values, share):
-    """Return the smallest value that at most a share ``1 - share`` of the values exceeds; None without values."""
-    values = sorted(values)
-    return values[max(0, -int(-len(values) * share // 1) - 1)] if values else None
-
-
 async def watch_memory(server, seen, notes):
     """Note the memory of the server after each hundred changes of the page, and the peak of that of all processes."""
     while True:
         seen.peak_bytes = max(seen.peak_bytes, await asyncio.to_thread(server.bytes_of_all))
         done = len(seen.switches) // EVERY * EVERY
         if done and (not notes or notes[-1][0] < done):
-            notes.append((done, load.memory(server.process.pid)[0]))
+            notes.append((done, contestant.memory_now(server.process.pid)[0]))
         await asyncio.sleep(1)
 
 
@@ -220,7 +215,10 @@ def rows(run):
     def time_of(values):
         if not values:
             return "–"
-        parts = (f"p50 {percentile(values, 0.5):.2f}, p95 {percentile(values, 0.95):.2f}", f"most {max(values):.2f} s")
+        parts = (
+            f"p50 {percentile(values, 0.5):.2f}, p95 {percentile(values, 0.95):.2f}",
+            f"most {max(values):.2f} s",
+        )
         return ", ".join((f"{len(values):,}", *parts))
 
     answers = "–" if health["p50"] is None else ", ".join(

@@ -7,7 +7,6 @@ Each model is trained on all training rows and meets the test rows once; nothing
 processor. What was measured is kept, and a second start goes on from there; results/mixture.json has what is published.
 """
 
-import json
 import tempfile
 import time
 import warnings
@@ -17,9 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import xmlcore
-from benchmarks.compare import say
+from benchmarks.compare import quality
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES
+from benchmarks.library.processes import say
 from benchmarks.precision import read_data
 from xmlcore import metrics
 
@@ -65,18 +65,10 @@ def measure(data, name, seed):
     times.append(time.process_time())
     ranking = model.predict_topk(data.X_test, 5)
     times.append(time.process_time())
-    weights = metrics.inverse_propensity(data.Y_train)
-    values = {of: of_ranking(data, ranking, of, weights) for of in MEASURES}
+    values = quality(data, metrics.inverse_propensity(data.Y_train), ranking)
     seconds = dict(zip(TIMES, np.diff(times).tolist()))
     found = {"model": name, "seed": seed, "measures": values} | seconds
     return found | ({"weights": model.chosen_.to_dict("list")} if name == "Mixture" else {})
-
-
-def of_ranking(data, ranking, of, weights):
-    name, k = of.split("@")
-    if name == "PSP":
-        return 100 * float(metrics.psprecision_at_k(data.Y_test, ranking, int(k), inv_ps=weights)[-1])
-    return 100 * float({"P": metrics.precision_at_k, "nDCG": metrics.ndcg_at_k}[name](data.Y_test, ranking, int(k))[-1])
 
 
 def of_model(runs, name):
@@ -121,9 +113,7 @@ def data_markdown(name, found):
 
 
 def write(known, out):
-    blocks = [f"{json.dumps(name)}: {files.as_json(found).rstrip()}" for name, found in known.items()]
-    files.write(out, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
-    files.write(out.with_suffix(".md"), ABOUT + "\n\n".join(data_markdown(*one) for one in known.items()) + "\n")
+    files.write_sets(out, known, ABOUT + "\n\n".join(data_markdown(*one) for one in known.items()) + "\n")
 
 
 def main():

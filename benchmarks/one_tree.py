@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.library import command, files, machine, processes, tables
-from benchmarks.library.contestant import settle_memory
+from benchmarks.library.contestant import memory_now, reset_peak, settle_memory
 from benchmarks.memory import digest, read
 from xmlcore import PLT, jobs
 from xmlcore.arrays import csr_of
@@ -65,10 +66,9 @@ def warm_up(**params):
 
 def memory():
     """Return the bytes that this process has, its peak since the last call, and its processor time."""
-    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
-    Path("/proc/self/clear_refs").write_text("5")
-    now, peak = (1024 * int(status[name].split()[0]) for name in ("VmRSS", "VmHWM"))
-    return now, peak, time.process_time()
+    found = memory_now()
+    reset_peak()
+    return *found, time.process_time()
 
 
 def watch(seen, run=TrainingCluster.run):
@@ -197,7 +197,8 @@ def main():
             processes.run_process(job, folder, options, "benchmarks.one_tree")
             for way, workers, options.threads in WAYS:
                 job = processes.job_of("measure", folder, options, workers=workers, rows=rows)
-                run = processes.quietest(job, folder, options, module="benchmarks.one_tree")
+                once = partial(processes.run_process, job, folder, options, "benchmarks.one_tree")
+                run = processes.quietest(once, options.attempts)
                 results["runs"].append({"name": name, "way": way, "workers": workers} | run)
                 processes.say(f"{name}, {way}: {run.get('failed') or run['seconds']}")
                 command.keep(results, options)

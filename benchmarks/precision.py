@@ -14,7 +14,6 @@ file, which is named, unless --out names another; results/precision.json has wha
 
 import argparse
 import gzip
-import json
 import sys
 import tempfile
 import time
@@ -23,11 +22,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.compare import Contestant, add_model, ask_versions, quality, run_once, say
+from benchmarks.compare import Contestant, add_model, ask_versions, quality, run_once
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES, PRECISIONS
 from benchmarks.library.contestant import SUMMED
 from benchmarks.library.data import described, prepare, read_real
+from benchmarks.library.processes import say
 from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, read_text_dataset
 from xmlcore.system import kernel_cache_root
@@ -322,9 +322,7 @@ def markdown(results):
 def write(known, out):
     """Write results, with a line for each run, and tables; data sets in their order, others after them."""
     known = {name: known[name] for name in dict.fromkeys((*DATA, *known)) if name in known}
-    blocks = [f"{json.dumps(name)}: {files.as_json(found).rstrip()}" for name, found in known.items()]
-    files.write(out, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
-    files.write(out.with_suffix(".md"), markdown({"data": known}))
+    files.write_sets(out, known, markdown({"data": known}))
 
 
 def main():

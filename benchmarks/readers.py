@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,24 +75,15 @@ def write_file(path, kind, megabytes, made):
     return n_rows
 
 
-def measure(reader, python, toy, path, threads, attempts, keeps=False):
-    """Measure in a new process; repeat while other programs disturb it, and return the run disturbed least.
-
-    With ``keeps`` the process keeps the memory that it frees, where its C library is glibc.
-    """
-    runs = []
-    for _ in range(attempts):
-        variables = machine.environment(threads) | ({"PYTHONPATH": str(machine.ROOT)} if reader == "xmlcore" else {})
-        variables |= KEEPS if keeps else {}
-        clock = machine.Clock()
-        command = [python, "-P", "-s", str(JOB), reader, str(toy), str(path)]
-        done = subprocess.run(command, env=variables, capture_output=True, text=True)
-        if done.returncode:
-            return {"failed": machine.complaint(done), "others_cpu": clock.share_of_others()}
-        runs.append(json.loads(done.stdout) | {"others_cpu": clock.share_of_others()})
-        if (runs[-1]["others_cpu"] or 0.0) <= machine.QUIET:
-            break
-    return min(runs, key=lambda run: run["others_cpu"] or 0.0)
+def measure(reader, python, toy, path, keeps):
+    """Measure in a new process; with ``keeps`` it keeps the memory that it frees, where its C library is glibc."""
+    variables = machine.environment(1) | ({"PYTHONPATH": str(machine.ROOT)} if reader == "xmlcore" else {})
+    variables |= KEEPS if keeps else {}
+    clock = machine.Clock()
+    command = [python, "-P", "-s", str(JOB), reader, str(toy), str(path)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    found = {"failed": machine.complaint(done)} if done.returncode else json.loads(done.stdout)
+    return found | {"others_cpu": clock.share_of_others()}
 
 
 def study(options):
@@ -113,7 +105,8 @@ def study(options):
                 for reader, keeps in beside + [("xmlcore", True)] * (size in sizes):
                     python = sys.executable if reader == "xmlcore" else options.rivals
                     run = {"kind": kind, "reader": reader, "mb": size, "bytes": path.stat().st_size, "rows": n_rows}
-                    run |= {"keeps": keeps} | measure(reader, python, toy, path, 1, options.attempts, keeps)
+                    once = partial(measure, reader, python, toy, path, keeps)
+                    run |= {"keeps": keeps} | processes.quietest(once, options.attempts)
                     if run["rows"] != n_rows:
                         raise SystemExit(f"{reader} read {run['rows']:,} rows of {n_rows:,} of {TITLES[kind]}")
                     results["runs"].append(run)

@@ -14,6 +14,7 @@ import json
 import math
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -239,10 +240,11 @@ def study(options):
             for arity in options.arity:
                 params = PARAMS | options.params | {"arity": arity}
                 job = measuring(folder, options, about, params, repeat=True)
-                run = {"axes": axes, "arity": arity} | about | processes.quietest(job, folder, options, module=MODULE)
+                once = partial(processes.run_process, job, folder, options, MODULE)
+                run = {"axes": axes, "arity": arity} | about | processes.quietest(once, options.attempts)
                 results["runs"].append(run)
                 processes.say(f"point {number} of {len(points)}, {told(run)}")
-                keep(results, options.out)
+                files.write_results(options.out, results, scaling_tables.markdown(results))
     return results
 
 
@@ -289,14 +291,8 @@ def amazon(options):
             )  # fmt: skip
             results["runs"].append({"arity": arity} | about | processes.run_process(job, folder, options, MODULE))
             processes.say(told(results["runs"][-1]))
-            keep(results, options.out)
+            files.write_results(options.out, results, scaling_tables.markdown(results))
     return results
-
-
-def keep(results, path):
-    """Write results to a JSON file, and as tables to a Markdown file beside it, each as a whole or not at all."""
-    files.write(path, files.as_json(results))
-    files.write(path.with_suffix(".md"), scaling_tables.markdown(results))
 
 
 def read_options():
@@ -354,7 +350,7 @@ def main():
     else:
         results = amazon(options) if options.amazon_670k else study(options)
         results["xmlcore_code_end"] = machine.code_now()
-        keep(results, options.out)
+        files.write_results(options.out, results, scaling_tables.markdown(results))
         processes.say(f"written to {options.out.name} and {options.out.with_suffix('.md').name}")
     print(scaling_tables.markdown(results))
 

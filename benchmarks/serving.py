@@ -21,6 +21,7 @@ import urllib.request
 from pathlib import Path
 
 from benchmarks.library import command, files, load, machine, processes, tables
+from benchmarks.library.contestant import memory_now
 
 RESULT = files.RESULTS / "serving.json"
 K = 5
@@ -130,12 +131,12 @@ def bad():
 def measure(what, texts, options, folder):
     """Measure a server, and yield a result for each size of requests."""
     with served(what, folder) as (process, port):
-        idle = load.memory(process.pid)
+        idle = memory_now(process.pid)
         for batch in BATCHES:
             requests = good(texts, batch)
             load.run("127.0.0.1", port, requests, min(2, options.seconds), options.connections)  # not measured
             found = load.run("127.0.0.1", port, requests, options.seconds, options.connections)
-            memory = load.memory(process.pid)
+            memory = memory_now(process.pid)
             yield {
                 "what": what,
                 "batch": batch,
@@ -154,7 +155,7 @@ def mixed(texts, options, folder):
         requests = [one for pair in zip(good(texts, 1)[: 20 * len(wrong)], itertools.cycle(wrong)) for one in pair]
         end = load.run(
             "127.0.0.1", port, requests, 60 * options.minutes, options.connections,
-            watch=lambda: seen.append((load.memory(process.pid) or [None])[0]),
+            watch=lambda: seen.append((memory_now(process.pid) or [None])[0]),
         )  # fmt: skip
         alive = process.poll() is None
     settled = seen[int(SETTLING * len(seen))] if seen else None
@@ -171,7 +172,7 @@ def beside(texts, options, folder):
     seconds = 60 * options.hostile
     with served("xmlcore", folder) as (process, port), load.hostile(port, seconds) as hostile_answers:
         found = load.run("127.0.0.1", port, good(texts, 1), seconds, options.connections)
-        others, memory, alive = hostile_answers(), load.memory(process.pid), process.poll() is None
+        others, memory, alive = hostile_answers(), memory_now(process.pid), process.poll() is None
     said = found["statuses"] | others
     return {
         "what": "hostile", "minutes": options.hostile, **found, "others": others, "alive": alive,

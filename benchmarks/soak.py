@@ -23,9 +23,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.library import command, crowd, dashboard_server, files, load, machine, processes, tables
+from benchmarks.library import command, contestant, crowd, dashboard_server, files, machine, processes, tables
+from benchmarks.library.tables import percentile
 from benchmarks.library.visitor import Tab, TabError
-from benchmarks.load import KEPT, first_visit, percentile
+from benchmarks.load import KEPT, first_visit
 
 RESULT = files.RESULTS / "soak.json"
 FULL_SECONDS = 15.0  # for which the disk is full
@@ -320,7 +321,7 @@ def measure(options):
             soak = Soak(server, options, disk)
             lost = asyncio.run(soak.run())
             time.sleep(2 * KEPT)
-            after, peak = server.usage(), load.memory(server.process.pid)[1]
+            after, peak = server.usage(), contestant.memory_now(server.process.pid)[1]
         finally:
             left = server.stop()
             if options.log is not None:

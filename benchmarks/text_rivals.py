@@ -50,9 +50,9 @@ def measured(name, python, folder, Y_train, Y_test):
     """Run a contestant, and return its measures, its processor time and what it chose."""
     alone = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "XMLCORE_N_JOBS": "1"}
     arguments = [python, text_contestants.__file__, name, str(folder)]
-    before = os.times()
+    before = machine.of_children()
     ran = subprocess.run(arguments, env=os.environ | alone | {"PYTHONPATH": str(machine.ROOT)}, capture_output=True)
-    used = np.subtract(os.times(), before)[2:4].sum()  # of children
+    used = machine.of_children() - before
     if ran.returncode:
         raise SystemExit(f"{name} has failed: {ran.stderr.decode(errors='replace')[-3000:]}")
     ranking = [[label for label in row if label >= 0] for row in np.load(folder / f"{name}.npy").tolist()]
@@ -60,7 +60,7 @@ def measured(name, python, folder, Y_train, Y_test):
     run = {f"P@{k}": float(found[k - 1]) for k in (1, 3, 5)}
     scaled = metrics.psprecision_at_k(Y_test, ranking, 5, inv_ps=metrics.inverse_propensity(Y_train))
     run |= {"PSP@5": float(scaled[4]), "F1@5": metrics.f1_at_k(Y_test, ranking, 5, average="samples")}
-    return run | {"cpu_s": float(used), "chosen": (folder / f"{name}.txt").read_text()}
+    return run | {"cpu_s": used, "chosen": (folder / f"{name}.txt").read_text()}
 
 
 def measure(options, source, results):

@@ -4,15 +4,10 @@ import contextlib
 import itertools
 import os
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
 
-from benchmarks.library import machine, processes, tables
+from benchmarks.library import dashboard_server, processes, tables
+from benchmarks.library.tables import percentile
 from xmlcore.models.compiling import COMPILING
 
 QUIET_MS = 500
@@ -183,51 +178,22 @@ def measure(page, listed, rounds):
 
 @contextlib.contextmanager
 def dashboard():
-    """Start a server with an empty cache and a browser on it; give the page and the folder of the cache."""
+    """Start a server with an empty cache and a browser on it; give the page."""
     from playwright.sync_api import sync_playwright
 
-    with socket.socket() as probe, tempfile.TemporaryDirectory(prefix="xmlcore-dashboard-") as cache:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        server = subprocess.Popen(
-            [*command, "--server.headless", "true"],
-            cwd=machine.ROOT,
-            env={**os.environ, "XMLCORE_CACHE": cache, "XMLCORE_FIRST_RESULTS": "off"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    with dashboard_server.folder() as folder, sync_playwright() as playwright:
+        server = dashboard_server.Server(folder)
         try:
-            wait_for(f"http://localhost:{port}/_stcore/health")
-            with sync_playwright() as playwright:
-                path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-                browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-                page = browser.new_page(viewport={"width": 1440, "height": 900})
-                page.set_default_timeout(60_000)
-                page.goto(f"http://localhost:{port}/")
-                page.evaluate(RECORDER)
-                yield page, cache
+            server.start()
+            path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.set_default_timeout(60_000)
+            page.goto(f"http://localhost:{server.port}/")
+            page.evaluate(RECORDER)
+            yield page
         finally:
-            server.terminate()
-            server.wait()
-
-
-def wait_for(url, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise SystemExit(f"the dashboard did not start within {seconds} s")
-
-
-def percentile_95(values):
-    """Return the 95th percentile: the smallest value that at most 5 % of the values exceed."""
-    values = sorted(values)
-    return values[max(0, -(-95 * len(values) // 100) - 1)]
+            server.stop()
 
 
 def lines_of(records):
@@ -244,7 +210,7 @@ def summary(records, where, rounds):
     slow = [f"{one['page']}: {one['what']}" for one in records if max(one["seconds"]) > 1]
     return [
         f"{where}: {len(records)} interactions, {rounds} rounds. From the click to the last change of the page: median "
-        f"{statistics.median(every):.2f} s, 95 % within {percentile_95(every):.2f} s, at most {max(every):.2f} s.",
+        f"{statistics.median(every):.2f} s, 95 % within {percentile(every, 0.95):.2f} s, at most {max(every):.2f} s.",
         "",
         f"Longer than one second in a round: {', '.join(slow) or 'none'}.",
         "",

@@ -516,17 +516,16 @@ def settle_memory():
         pass
 
 
-def memory_now():
-    """Return the resident memory of this process now, and its peak since the last reset, in bytes.
+def memory_now(pid="self"):
+    """Return the resident memory of a process now, and its peak since the last reset, in bytes.
 
     None where the system does not tell.
     """
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-    except OSError:
+        lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        return tuple(1024 * int(lines[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+    except (OSError, KeyError):
         return None
-    found = {line.split(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.startswith(("VmHWM", "VmRSS"))}
-    return found["VmRSS"], found["VmHWM"]
 
 
 def free_memory():

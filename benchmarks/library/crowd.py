@@ -154,9 +154,6 @@ class Visitor:
                 self.seen.presses.append(await self.tab.press(label))
                 break
 
-    async def do_section(self):
-        await self.open_section()
-
     async def do_train(self):
         await self.train(wait=False)
 
@@ -178,7 +175,7 @@ class Visitor:
     async def do_upload(self):
         await self.upload()
 
-    async def open_section(self):
+    async def do_section(self):
         """Open another section of the page, if it has some."""
         found = self.tab.sections()
         if found is None:

@@ -80,10 +80,8 @@ class Server:
                 self.process.kill()
                 self.process.wait()
         end = time.monotonic() + GONE
-        while time.monotonic() < end and (left := [pid for pid in self._seen if _runs(pid)]):
+        while (left := [pid for pid in self._seen if _runs(pid)]) and time.monotonic() < end:
             time.sleep(0.2)
-        else:
-            left = [pid for pid in self._seen if _runs(pid)]
         return left
 
     def processes(self):
@@ -91,8 +89,7 @@ class Server:
         parents = {}
         for status in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError, ValueError):
-                # The name in brackets may contain spaces.
-                parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+                parents[int(status.parent.name)] = int(_fields(status.parent.name)[1])
         found, new = set(), {self.process.pid}
         while new:
             found |= new
@@ -105,7 +102,7 @@ class Server:
         used = {}
         for pid in self.processes():
             with contextlib.suppress(OSError):
-                used[pid] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+                used[pid] = _fields(pid)[11:13]
         return used
 
     def usage(self):
@@ -153,10 +150,15 @@ class Server:
         return sorted(path.name for path in begun + kept)
 
 
+def _fields(pid):
+    """Return what the system says of a process, from its state on: the name before may contain spaces."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
 def _started(pid):
     """Return when a process was started, in ticks: ids are used again."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        return _fields(pid)[19]
     except OSError:
         return None
 
@@ -165,7 +167,7 @@ def _runs(process):
     """Return whether a process still runs: (id, when it was started)."""
     pid, started = process
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        state = _fields(pid)
     except OSError:
         return False
     return state[0] not in "ZX" and (started is None or state[19] == started)

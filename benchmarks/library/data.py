@@ -43,18 +43,15 @@ def prepare(data, folder, texts):
             write_matrix(folder / f"{part}.txt", X, Y)
 
 
+def sizes(data):
+    """Return the numbers of rows, features and labels of a data set."""
+    return {name: getattr(data, name) for name in ("n_train", "n_test", "n_features", "n_labels")}
+
+
 def described(data):
     """Return the sizes of a data set and its fingerprint, a hash of its content."""
-    n = data.n_train
-    return {
-        "n_train": n,
-        "n_test": data.n_test,
-        "n_features": data.n_features,
-        "n_labels": data.n_labels,
-        "nonzeros_per_row": data.X_train.nnz / n,
-        "labels_per_row": data.Y_train.nnz / n,
-        "fingerprint": data.content_hash,
-    }
+    per_row = {"nonzeros_per_row": data.X_train.nnz / data.n_train, "labels_per_row": data.Y_train.nnz / data.n_train}
+    return sizes(data) | per_row | {"fingerprint": data.content_hash}
 
 
 PARTS = ("X_train", "Y_train", "X_test", "Y_test")
@@ -76,15 +73,15 @@ def make(job):
         matrix = getattr(data, part)
         for name in ("data", "indices", "indptr"):
             np.save(Path(job["data"]) / f"{part}.{name}.npy", getattr(matrix, name), allow_pickle=False)
-    return found | {
-        "n_train": data.n_train,
-        "n_test": data.n_test,
-        "n_features": data.n_features,
-        "n_labels": data.n_labels,
-        "nonzeros": int(data.X_train.nnz),
-        "labels": int(data.Y_train.nnz),
-        "labels_with_rows": int(np.unique(data.Y_train.indices).size),
-    }
+    return (
+        found
+        | sizes(data)
+        | {
+            "nonzeros": int(data.X_train.nnz),
+            "labels": int(data.Y_train.nnz),
+            "labels_with_rows": int(np.unique(data.Y_train.indices).size),
+        }
+    )
 
 
 def read_real(folder):

@@ -19,6 +19,19 @@ def read_json(path):
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
+def write_results(path, results, text):
+    """Write results to a JSON file, and their tables to a Markdown file beside it."""
+    write(path, as_json(results))
+    write(path.with_suffix(".md"), text)
+
+
+def write_sets(path, sets, text):
+    """Write results of data sets to a JSON file, with a line for each run, and their tables to a Markdown file."""
+    blocks = [f"{json.dumps(name)}: {as_json(found).rstrip()}" for name, found in sets.items()]
+    write(path, '{"data": {\n' + ",\n".join(blocks) + "\n}}\n")
+    write(path.with_suffix(".md"), text)
+
+
 def write(path, text):
     """Write a text file as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

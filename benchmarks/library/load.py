@@ -5,12 +5,12 @@ Beside it others can be hostile: silent, slow, huge or broken.
 
 import asyncio
 import contextlib
+import itertools
 import json
 import multiprocessing
 import random
 import time
 from collections import Counter
-from pathlib import Path
 
 TIMEOUT = 60  # seconds for an answer
 # connections at once, of each kind
@@ -87,22 +87,12 @@ def run(host, port, requests, seconds, connections, watch=None):
         "problems", what was not as expected.
     """
 
-    def turn(first):
-        """Yield the requests again and again, from one on."""
-        at = first
-        while True:
-            yield requests[at % len(requests)]
-            at += 1
-
     async def all_connections():
         """Run the connections, and watch."""
         end = time.monotonic() + seconds
-        tasks = [
-            asyncio.create_task(
-                _connection(host, port, turn(i * len(requests) // connections), end, latencies, problems)
-            )
-            for i in range(connections)
-        ]
+        firsts = [i * len(requests) // connections for i in range(connections)]
+        turns = [itertools.cycle(requests[first:] + requests[:first]) for first in firsts]
+        tasks = [asyncio.create_task(_connection(host, port, turn, end, latencies, problems)) for turn in turns]
         while watch is not None and time.monotonic() < end:
             watch()
             await asyncio.sleep(1)
@@ -111,15 +101,12 @@ def run(host, port, requests, seconds, connections, watch=None):
     latencies, problems, start = [], [], time.perf_counter()
     asyncio.run(all_connections())
     took, times = time.perf_counter() - start, sorted(one for _, one in latencies)
-    statuses = {}
-    for status, _ in latencies:
-        statuses[str(status)] = statuses.get(str(status), 0) + 1
     return {
         "requests": len(times),
         "seconds": took,
         "p50_ms": 1000 * times[len(times) // 2],
         "p99_ms": 1000 * times[min(len(times) - 1, int(0.99 * len(times)))],
-        "statuses": statuses,
+        "statuses": dict(Counter(str(status) for status, _ in latencies)),
         "problems": problems,
     }
 
@@ -180,12 +167,3 @@ def hostile(port, seconds):
     finally:
         process.join(TIMEOUT)
         process.terminate()
-
-
-def memory(pid):
-    """Return the memory that a process takes now and its peak, in bytes; None where the system does not tell."""
-    try:
-        lines = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-        return tuple(int(lines[name].split()[0]) * 1024 for name in ("VmRSS", "VmHWM"))
-    except (OSError, KeyError):
-        return None

@@ -52,6 +52,12 @@ def complaint(done):
     return without_paths(f"{how}: {lines[-1][:300]}" if lines else how)
 
 
+def of_children():
+    """Return the seconds of processor time of all processes that this one has started and that have ended."""
+    found = os.times()
+    return found.children_user + found.children_system
+
+
 class Clock:
     """Measure processor time from now on: of the whole machine, and of the processes that were started here."""
 
@@ -72,8 +78,7 @@ class Clock:
     @staticmethod
     def _own():
         """Return the seconds of processor time of this process and of those that it started."""
-        found = os.times()
-        return found.user + found.system + found.children_user + found.children_system
+        return time.process_time() + of_children()
 
     def share_of_others(self):
         """Return the share of the machine's processor time that went to other programs."""

@@ -19,15 +19,9 @@ def make_app(path):
     async def predict(request):
         """Return labels of texts."""
         asked = await request.json()
-        labels, scores = model.predict_topk(vectorizer.transform(asked["texts"]), asked["k"])
-        return JSONResponse(
-            {
-                "predictions": [
-                    [{"label": names[j], "score": float(score)} for j, score in zip(*row)]
-                    for row in zip(labels, scores)
-                ]
-            }
-        )
+        rows = zip(*model.predict_topk(vectorizer.transform(asked["texts"]), asked["k"]))
+        found = [[{"label": names[j], "score": float(score)} for j, score in zip(*row)] for row in rows]
+        return JSONResponse({"predictions": found})
 
     return Starlette(routes=[Route("/predict", predict, methods=["POST"])])
 

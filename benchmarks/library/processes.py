@@ -87,11 +87,11 @@ def make_data(folder, sizes, options, tell_every=None):
     return run_process(job_of("make", folder, options, make=sizes, tell_every=tell_every), folder, options, MAKER)
 
 
-def quietest(job, folder, options, **how):
-    """Run a job again and again while other programs disturb it; return the run that they disturbed least."""
+def quietest(once, attempts):
+    """Measure by ``once()``, again and again while other programs disturb it; return the run disturbed least."""
     runs = []
-    for _ in range(options.attempts):
-        runs.append(run_process(job, folder, options, **how))
+    for _ in range(attempts):
+        runs.append(once())
         if "failed" in runs[-1] or (runs[-1]["others_cpu"] or 0.0) <= machine.QUIET:
             return runs[-1]
     return min(runs, key=lambda run: run["others_cpu"])

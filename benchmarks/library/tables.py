@@ -39,6 +39,12 @@ def spread(values, middle=statistics.median, form=number):
     return text if low == high else f"{text} ({low}–{high})"
 
 
+def percentile(values, share):
+    """Return the smallest value that at most a share ``1 - share`` of the values exceeds; None without values."""
+    values = sorted(values)
+    return values[max(0, -int(-len(values) * share // 1) - 1)] if values else None
+
+
 def points(value):
     """Return a percentage with two digits as text."""
     return f"{value:.2f}"
