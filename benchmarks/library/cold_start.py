@@ -10,24 +10,16 @@ Prints JSON, all times in seconds.
 import json
 import sys
 import time
-from pathlib import Path
-
-import numpy as np
-import scipy.sparse as sp
-from numba.core import event
-
-from xmlcore import PLT
-from xmlcore.models.base import warm_up
 
 started = time.perf_counter()
+
+from numba.core import event  # noqa: E402
+
+from benchmarks.library.contestant import matrix  # noqa: E402
+from xmlcore import PLT  # noqa: E402
+from xmlcore.models.base import warm_up  # noqa: E402
+
 imported = time.perf_counter()
-
-
-def read(folder, part, which):
-    """Return a matrix that was prepared for all contestants."""
-    with np.load(Path(folder) / f"{part}-{which}.npz", allow_pickle=False) as stored:
-        arrays = stored["data"], stored["indices"], stored["indptr"]
-        return sp.csr_array(arrays, shape=tuple(stored["shape"].tolist()))
 
 
 def timed(function):
@@ -39,7 +31,7 @@ def timed(function):
 
 def from_empty(folder):
     """Train, predict, and use everything else that the label tree offers, with nothing compiled; return seconds."""
-    X, Y = read(folder, "toy", "X"), read(folder, "toy", "Y").astype(bool)
+    X, Y = matrix(folder, "toy", "X"), matrix(folder, "toy", "Y").astype(bool)
     fit_s, model = timed(lambda: PLT().fit(X, Y))
     predict_s, _ = timed(lambda: model.predict_topk(X, 5))
 
@@ -61,7 +53,7 @@ def from_empty(folder):
 
 def from_filled(folder):
     """Train and predict twice on the whole training set, with everything compiled; return seconds."""
-    X, Y = read(folder, "train", "X"), read(folder, "train", "Y").astype(bool)
+    X, Y = matrix(folder, "train", "X"), matrix(folder, "train", "Y").astype(bool)
     first_fit_s, model = timed(lambda: PLT().fit(X, Y))
     first_predict_s, _ = timed(lambda: model.predict_topk(X, 5))
     second_fit_s, model = timed(lambda: PLT().fit(X, Y))
