@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_row
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_row, csr_parts
 
 PART = 1 << 18  # values of which arrays of their size are made at a time
 CHECKED = 1 << 16  # the same of a saved array that is checked
@@ -179,6 +179,12 @@ def csr_of(ptr, ids, values, shape) -> sp.csr_array:
     matrix.indptr, matrix.indices = ptr.astype(index_type), ids.astype(index_type, copy=False)
     matrix.data = values
     return matrix
+
+
+def unsigned_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what :func:`csr_parts` does, with the columns as uint32."""
+    ptr, columns, values = csr_parts(matrix)
+    return ptr, columns.view(np.uint32), values
 
 
 def pointers(counts) -> np.ndarray:

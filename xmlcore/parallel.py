@@ -28,7 +28,7 @@ def run_tasks(
     order = sorted(range(len(tasks)), key=lambda i: -costs[i])
     done_cost = 0.0
     progress(phase, 0.0, f"0 of {len(tasks):,} {unit}")
-    threads = min(effective_jobs(n_jobs), len(tasks))
+    threads = min(effective_jobs(n_jobs, len(tasks)), len(tasks))
     if threads <= 1:
         for done, i in enumerate(order, start=1):
             results[i] = function(tasks[i])

@@ -280,9 +280,10 @@ def kernel_cache_variable() -> str:
     return KERNEL_CACHE_VARIABLE if os.environ.get(KERNEL_CACHE_VARIABLE) else CACHE_VARIABLE
 
 
-def effective_jobs(n_jobs: int | None) -> int:
+def effective_jobs(n_jobs: int | None, n_tasks: int = 2) -> int:
+    """Return how many threads ``n_jobs`` allows; that many tasks may need fewer."""
     if n_jobs is None:
-        n_jobs = _jobs_of_joblib()
+        n_jobs = 1 if n_tasks < 2 else _jobs_of_joblib()
     from xmlcore.validation import check_count
 
     n_jobs = check_count(n_jobs, "n_jobs", least=-sys.maxsize)

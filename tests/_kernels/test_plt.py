@@ -21,9 +21,10 @@ from xmlcore._kernels import (
     plt_tree,
 )
 from xmlcore._kernels.plt_ensemble import as_ensemble
+from xmlcore.arrays import unsigned_parts
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.building import build_tree, label_representations
-from xmlcore.validation import check_labels, csr_parts, unsigned_parts
+from xmlcore.validation import check_labels, csr_parts
 
 
 def test_zones_come_one_after_the_other():

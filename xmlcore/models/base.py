@@ -162,13 +162,13 @@ class Estimator(ForScikitLearn, HasParameters):
     def _check_fitted(self):
         check_fitted(self)
 
-    def _check_input(self, X: Matrix, k: int = 0) -> sp.csr_array:
+    def _check_input(self, X: Matrix, k: int = 0, copy: bool = True) -> sp.csr_array:
         """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model.
 
         Raise MemoryError, too, if a ranking of k labels for each row does not fit into memory.
         """
         self._check_fitted()
-        X = new_rows(self, X)
+        X = new_rows(self, X, copy)
         check_room(X.shape[0], k)
         return X
 

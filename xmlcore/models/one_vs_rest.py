@@ -217,7 +217,7 @@ class OneVsRest(LinearModel):
         k = check_count(k, "k")
         if weights is not None:
             return self._heaviest(X, k, weights, progress)
-        X = self._check_input(X, k)
+        X = self._check_input(X, k, copy=False)
         x, width = csr_parts(X), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)
@@ -234,7 +234,7 @@ class OneVsRest(LinearModel):
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         threshold = check_threshold(threshold)
-        X = self._check_input(X)
+        X = self._check_input(X, copy=False)
         x, n_labels = csr_parts(X), self.n_labels_
 
         def one_block(block):

@@ -64,7 +64,7 @@ def one_matrix(X):
     return side_by_side(blocks), names_of_columns(X), [block.shape[1] for block in blocks]
 
 
-def rows_for(model, X, name: str = "X") -> sp.csr_array:
+def rows_for(model, X, name: str = "X", copy: bool = True) -> sp.csr_array:
     """Return rows, or a list of blocks, as canonical CSR; ValueError if they do not fit a fitted model.
 
     For a model that was fitted to blocks, one matrix has rows that are scaled already.
@@ -78,14 +78,14 @@ def rows_for(model, X, name: str = "X") -> sp.csr_array:
         return side_by_side(checked_blocks(X, widths, called))
     if widths is not None:
         called += f", fitted to {len(widths)} matrices of {' and '.join(map(str, widths))} columns,"
-    return check_features(X, getattr(model, "n_features_in_", None), name=name, model=called)
+    return check_features(X, getattr(model, "n_features_in_", None), name=name, model=called, copy=copy)
 
 
-def new_rows(model, X) -> sp.csr_array:
+def new_rows(model, X, copy: bool = True) -> sp.csr_array:
     """Return what :func:`rows_for` does, after looking at the names of columns."""
     if not isinstance(X, CheckedRows):
         check_feature_names(model, X)
-    return rows_for(model, X)
+    return rows_for(model, X, copy=copy)
 
 
 def check_feature_names(model, X, level: int = 6) -> None:

@@ -14,12 +14,13 @@ from sklearn.base import clone
 from xmlcore import PLT, ExtendedPLT, experiment, load_model
 from xmlcore._kernels import plt_shapes
 from xmlcore._kernels.plt_clusters import normalise_rows
+from xmlcore.arrays import unsigned_parts
 from xmlcore.datasets import Dataset
 from xmlcore.models import LabelTree
 from xmlcore.models.base import warm_up
 from xmlcore.models.plt import building
 from xmlcore.models.plt.building import build_tree, label_representations
-from xmlcore.validation import check_features, check_labels, csr_parts, unsigned_parts
+from xmlcore.validation import check_features, check_labels, csr_parts
 
 
 def problem(n=150, d=30, n_labels=30, seed=0):

@@ -5,10 +5,11 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.plt_clusters import normalise_rows, split_labels
 from xmlcore._kernels.plt_shapes import huffman_parents, shuffle_parts
+from xmlcore.arrays import unsigned_parts
 from xmlcore.models.plt.label_tree import LabelTree, in_breadth_first_order
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import csr_parts, unsigned_parts
+from xmlcore.validation import csr_parts
 
 CLUSTERING = "Clustering labels"  # Phase that progress reports while a tree is built.
 KMEANS_TOLERANCE = np.float32(1e-4)  # k-means stops when the mean similarity rises by less than this.

@@ -190,7 +190,7 @@ class PLT(LinearModel):
         progress = to_progress(progress)
         k = check_count(k, "k")
         beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
-        X = self._check_input(X, k)
+        X = self._check_input(X, k, copy=False)
         weights = self._checked_weights(weights)
         allowed: Any = labels  # a mask, see among_allowed
         if allowed is not None:
@@ -201,9 +201,8 @@ class PLT(LinearModel):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
-            part, rows = slice(*block), search.take(x, block)
-            found, values = search.top(rows, block[1] - block[0], width, beam, gains, allowed)
-            found_labels[part, :width], scores[part, :width] = found, np.where(found >= 0, values, 0.0)
+            part, n_rows = (slice(*block), slice(width)), block[1] - block[0]
+            found_labels[part], scores[part] = search.top(search.take(x, block), n_rows, width, beam, gains, allowed)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
@@ -211,7 +210,7 @@ class PLT(LinearModel):
 
     def predict_proba(self, X: Matrix, threshold: float = 0.0) -> sp.csr_array:
         threshold = check_threshold(threshold)
-        X = self._check_input(X)
+        X = self._check_input(X, copy=False)
         x, search = csr_parts(X), self._search
 
         def one_block(block):

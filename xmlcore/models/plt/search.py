@@ -54,8 +54,10 @@ class TreeSearch:
 
     def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
         """Split the rows of a CSR matrix into the tasks of a prediction."""
-        n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
-        size = PREDICT_ROWS
+        n, size = ptr.size - 1, PREDICT_ROWS
+        if n == 1:  # quickly
+            return [(0, 1)]
+        dense = np.flatnonzero(np.diff(ptr) >= self._least_dense())
         if together and n >= TOGETHER_DENSE and len(self.trees) == 1:
             threads = effective_jobs(n_jobs)
             tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads get the same number of rows
@@ -106,8 +108,8 @@ class TreeSearch:
 
     def _top_of_tree(self, arrays, gains, x, rows, k, beam):
         dense = x.dense_at[rows] >= 0
-        if dense.all() or not dense.any():
-            return self._top_of_kind(arrays, gains, x, rows, k, beam, rows.size and dense[0])
+        if (n_dense := np.count_nonzero(dense)) in (0, rows.size):
+            return self._top_of_kind(arrays, gains, x, rows, k, beam, n_dense > 0)
         labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
         for which in (dense, ~dense):
             labels[which], scores[which] = self._top_of_kind(arrays, gains, x, rows[which], k, beam, which is dense)

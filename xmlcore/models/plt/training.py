@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from xmlcore._kernels.plt_index import index_columns, index_layout
 from xmlcore._kernels.plt_training import DescentSettings, NodeRows, ScaledRows, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
-from xmlcore.arrays import by_frequency, pointers, read_only
+from xmlcore.arrays import by_frequency, pointers, read_only, unsigned_parts
 from xmlcore.models.plt.building import CLUSTERING
 from xmlcore.models.plt.journal import Journal, name_of
 from xmlcore.models.plt.label_tree import LabelTree
@@ -19,7 +19,7 @@ from xmlcore.models.plt.scaling import Scaling, of_features, scaled_rows
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, of_phases
 from xmlcore.system import MUCH_FREE, return_free_memory
-from xmlcore.validation import csr_parts, unsigned_parts
+from xmlcore.validation import csr_parts
 
 CHOOSING, NODES = "Choosing settings", "Training nodes of trees"
 SHARES = {CHOOSING: 1.0, CLUSTERING: 0.2, NODES: 0.8}  # of the time of training one tree, roughly
