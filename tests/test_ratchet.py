@@ -24,26 +24,26 @@ FOLDERS = {
     "pages/main": 5,
     "pages/papers": 353,
     "pages/predict": 1_284,
-    "pages/review": 389,
+    "pages/review": 406,
     "pages/robustness": 890,
     "pages/sampling": 564,
-    "pages/shared": 7_280,
+    "pages/shared": 7_283,
     "pages/storage": 413,
-    "pages/train": 1_328,
+    "pages/train": 1_386,
     "pages/trees": 1_010,
-    "xmlcore": 4_305,
+    "xmlcore": 4_312,
     "xmlcore/_kernels": 8_174,
     "xmlcore/cli": 1_372,
-    "xmlcore/datasets": 10_389,
+    "xmlcore/datasets": 10_392,
     "xmlcore/decisions": 1_050,
     "xmlcore/experiment": 7_556,
     "xmlcore/explain": 1_141,
     "xmlcore/figures": 3_319,
     "xmlcore/jobs": 2_148,
-    "xmlcore/metrics": 3_024,
-    "xmlcore/models": 11_117,
+    "xmlcore/metrics": 3_030,
+    "xmlcore/models": 11_119,
     "xmlcore/papers": 582,
-    "xmlcore/review": 292,
+    "xmlcore/review": 417,
     "xmlcore/robustness": 1_346,
     "xmlcore/selection": 3_640,
     "xmlcore/serve": 1_239,
@@ -51,8 +51,8 @@ FOLDERS = {
     "xmlcore/store": 1_136,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_338, "benchmarks": 7_872}
-FILES = {"product": 493}
+LINES = {"tests": 49_419, "benchmarks": 7_764}
+FILES = {"product": 495}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
@@ -61,7 +61,7 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (1410, 760),
+    "a desk for labels that need a look": (1189, 679),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
 CEILING = {"product": 83_939, "tests": 50_834}
