@@ -6,7 +6,7 @@ from xmlcore.datasets.splits import check_folds
 from xmlcore.first_use import pd
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.review.out_of_fold import Pairs, count_rows, out_of_fold
-from xmlcore.typing import DataFrame, Labels, Matrix
+from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker, Texts
 from xmlcore.validation import check_count, check_labels
 
 WRONG, MISSING = "wrong", "missing"
@@ -17,7 +17,7 @@ SURE = 1.96  # standard deviations on each side of a number of labels
 
 
 def doubts(
-    model, X: Matrix, Y: Labels, cv=5, *, n_candidates: int = 20, most: int | None = None,
+    model: Ranker, X: Matrix | Texts, Y: Labels, cv: int | ArrayLike = 5, *, n_candidates: int = 20, most: int | None = None,
     random_state: int = 0, progress: ProgressLike = silent,
 ) -> DataFrame:  # fmt: skip
     """Find labels that are probably wrong or missing, by models that have not seen the row.
