@@ -17,8 +17,8 @@ SURE = 1.96  # standard deviations on each side of a number of labels
 
 
 def doubts(
-    model: Ranker, X: Matrix | Texts, Y: Labels, cv: int | ArrayLike = 5, *, n_candidates: int = 20, most: int | None = None,
-    random_state: int = 0, progress: ProgressLike = silent,
+    model: Ranker, X: Matrix | Texts, Y: Labels, cv: int | ArrayLike = 5, *, n_candidates: int = 20,
+    most: int | None = None, random_state: int = 0, progress: ProgressLike = silent,
 ) -> DataFrame:  # fmt: skip
     """Find labels that are probably wrong or missing, by models that have not seen the row.
 

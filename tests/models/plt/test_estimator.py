@@ -17,7 +17,7 @@ def test_the_requested_workers_are_used(monkeypatch):
 
     threads = []
     kept = parallel.effective_jobs
-    monkeypatch.setattr(parallel, "effective_jobs", lambda n_jobs: threads.append(n_jobs) or kept(n_jobs))
+    monkeypatch.setattr(parallel, "effective_jobs", lambda n, *more: threads.append(n) or kept(n, *more))
     X, Y, X_test, _ = problem()
     PLT(max_leaf_labels=4, n_jobs=3).fit(X, Y).predict_topk(X_test)
     assert len(threads) > 3 and set(threads) == {3}
