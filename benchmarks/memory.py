@@ -48,6 +48,24 @@ def read(name):
     return data.X_train, data.Y_train
 
 
+def highest_memory(work):
+    """Return what ``work()`` returns, the most bytes that it takes above those of before, and its processor time."""
+    settle_memory()
+    before, highest, done = own_memory(), [0], threading.Event()
+
+    def watch():
+        while not done.wait(0.01):
+            highest[0] = max(highest[0], own_memory() - before)
+
+    watching, cpu = threading.Thread(target=watch), time.process_time()
+    watching.start()
+    value = work()
+    cpu = time.process_time() - cpu
+    done.set()
+    watching.join()
+    return value, highest[0], cpu
+
+
 def digest(model):
     arrays = [np.ascontiguousarray(part) for tree in model.fitted_ for part in tree]
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in arrays)).hexdigest()
@@ -68,23 +86,13 @@ def measure(job):
     said = model.estimate(X, Y)
     settle_memory()
     machine.limit_memory(job["limit_bytes"])
-    before, highest, done = own_memory(), [0], threading.Event()
-
-    def watch():
-        while not done.wait(0.01):
-            highest[0] = max(highest[0], own_memory() - before)
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    wall, cpu = time.perf_counter(), time.process_time()
-    model.fit(X, Y)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    done.set()
-    watching.join()
+    before, wall = own_memory(), time.perf_counter()
+    _, peak, cpu = highest_memory(lambda: model.fit(X, Y))
+    wall = time.perf_counter() - wall
     data = sum(part.nbytes for matrix in (X, Y) for part in (matrix.indptr, matrix.indices, matrix.data))
     return {
         "rows": X.shape[0], "labels": Y.shape[1], "data": data, "model": model.size()["model_bytes"],
-        "peak": highest[0], "after": own_memory() - before, "said": said.peak, "seconds": wall, "cpu_s": cpu,
+        "peak": peak, "after": own_memory() - before, "said": said.peak, "seconds": wall, "cpu_s": cpu,
         "arrays": digest(model),
     }  # fmt: skip
 
