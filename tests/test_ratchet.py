@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_136,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_419, "benchmarks": 7_764}
+LINES = {"tests": 49_419, "benchmarks": 7_765}
 FILES = {"product": 495}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
