@@ -5,7 +5,7 @@ import streamlit as st
 
 from pages.review import decisions, item
 from pages.review.view import OF_RUN, Reviewed
-from pages.shared import door, fields, format, sections, tables, tasks
+from pages.shared import door, fields, first_results, format, sections, tables, tasks
 from xmlcore import experiment
 
 LISTED = 1000  # labels in the table
@@ -22,6 +22,8 @@ def draw(ready) -> None:
     if not task.exists():
         st.markdown(f"{ASKED} Models of five parts of the rows tell, each of labels of rows that it has not seen.")
         ready.choose(OF_RUN, fields.FIFTH)
+        if first_results.comes(ready.fingerprint, "review", run=ready.key):
+            return
     tasks.shown(task, lambda value: _review(ready, value), button="Find doubtful labels")
 
 

@@ -21,7 +21,7 @@ FEW = 1  # results that a user has at most when the first of these is begun
 ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
 FALS = {"n_hidden": 128}  # a small network: the default one takes over a minute
-COUNT = 11  # of these results
+COUNT = 12  # of these results
 _NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
 
 
@@ -34,6 +34,7 @@ def table(fingerprint: str) -> list[tuple]:
         (plt, {}),  # Train, Predict, Explain, Trees
         (experiment.task("decide", {"run": plt.key}), {}),  # Train, Predict
         (tasks.explain_task(plt.key, data), {}),  # Explain
+        (experiment.task("review", {"run": plt.key}), {}),  # Review
         noises[0],  # Robustness
         (double, {}),  # Compare, Sampling
         (tasks.select_task(fingerprint, "FALS", FALS), {}),  # Features

@@ -154,11 +154,13 @@ def first_visit(address, data):
     with making.fields_of(workspace) as kept:
         for record in kept["runs"]:
             experiment.keep(experiment.task("robustness", {"run": record["key"]}, noise.params))
-        for record in kept["runs"] + kept["selections"]:
-            record["asked"] = -1.0  # nobody asked for it
+        experiment.keep(experiment.task("review", {"run": kept["runs"][0]["key"]}))
+        for rank, record in enumerate(kept["runs"] + kept["selections"]):
+            record["asked"] = -float(rank)  # nobody asked for it
         kept["widgets"] |= fields
     return {"Train": "P@1 against", "Data": "in use. Train", "Compare": "3 side by side", "Robustness": "of P@1",
-            "Features": "matter most for", "Sampling": "sampled rows", "Trees": "nodes", "Papers": "holds"}  # fmt: skip
+            "Features": "matter most for", "Review": "Probably wrong",
+            "Sampling": "sampled rows", "Trees": "nodes", "Papers": "holds"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
