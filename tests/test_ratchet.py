@@ -24,10 +24,10 @@ FOLDERS = {
     "pages/main": 5,
     "pages/papers": 353,
     "pages/predict": 1_284,
-    "pages/review": 406,
+    "pages/review": 408,
     "pages/robustness": 890,
     "pages/sampling": 564,
-    "pages/shared": 7_283,
+    "pages/shared": 7_284,
     "pages/storage": 413,
     "pages/train": 1_386,
     "pages/trees": 1_010,
@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_136,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_419, "benchmarks": 7_765}
+LINES = {"tests": 49_421, "benchmarks": 7_765}
 FILES = {"product": 495}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
