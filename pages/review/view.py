@@ -110,7 +110,7 @@ class Reviewed:
             "Only labels whose names contain", "review.label", place=label, placeholder="part of a name, or an id"
         )
 
-    @property
+    @functools.cached_property
     def changes(self) -> pd.DataFrame:
         """The decisions that change a label."""
         rows, labels = (self.decided[name].to_numpy(np.int64) for name in PAIR)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import PLT, LdSM, NearestRows, TextClassifier, review
+from xmlcore import PLT, LdSM, NearestRows, OneVsRest, TextClassifier, review
 from xmlcore.datasets import make_synthetic
 from xmlcore.progress import silent
 from xmlcore.review.out_of_fold import out_of_fold
@@ -74,12 +74,23 @@ def test_rows_are_scored_by_models_that_have_not_seen_them(planted):
             assert p == pytest.approx(wanted[list(rows).index(row), label])
 
 
-@pytest.mark.parametrize("model", [NearestRows(), LdSM(n_estimators=2)])
-def test_other_models_doubt_too(planted, model):
-    X, Y = planted[0][:300], planted[1][:300]
-    few = review.doubts(model, X, Y, cv=2, most=50)
-    assert len(few) == 50 and set(few["kind"]) <= {"wrong", "missing"}
-    pd.testing.assert_frame_equal(few, review.doubts(model, X, Y, cv=2).head(50))
+@pytest.mark.filterwarnings("ignore:.*splits separated nothing")
+@pytest.mark.parametrize("model", [NearestRows(), LdSM(n_estimators=2), OneVsRest()])
+def test_probabilities_are_those_of_predict_proba(planted, model):
+    X, Y, parts = planted[0][:300], planted[1][:300], np.arange(300) % 2
+    found = review.doubts(model, X, Y, parts, n_candidates=3)
+    assert found[found["kind"] == "missing"].groupby("row").size().max() == 3
+    for part in (0, 1):
+        P = model.fit(X[parts != part], Y[parts != part]).predict_proba(X).toarray()
+        lines = found[parts[found["row"]] == part]
+        assert lines["probability"].to_numpy() == pytest.approx(P[lines["row"], lines["label"]], abs=1e-5)
+    pd.testing.assert_frame_equal(found.head(50), review.doubts(model, X, Y, parts, n_candidates=3, most=50))
+
+
+@pytest.mark.parametrize("X", [np.eye(4), [np.eye(3), np.eye(4)], ["a"] * 2, np.eye(4).tolist()])
+def test_rows_that_do_not_fit_the_labels_are_refused(X):
+    with pytest.raises(ValueError, match="X and Y must have as many rows, but have (4|-1|2) and 3"):
+        review.doubts(PLT(), X, [[0], [1], [0]], cv=2)
 
 
 def test_a_wrong_label_of_a_text_is_found():

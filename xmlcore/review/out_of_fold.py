@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import are_blocks
 from xmlcore.datasets.splits import folds
 from xmlcore.models.rules import rows_of
 from xmlcore.progress import Progress, part_of
@@ -81,21 +82,17 @@ def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, pro
 
 def count_rows(X) -> int:
     """Return the number of rows of what :func:`at_rows` takes; of blocks, -1 if they differ."""
-    if _are_blocks(X):
+    if are_blocks(X):
         counts = {count_rows(block) for block in X}
         return counts.pop() if len(counts) == 1 else -1
     return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _are_blocks(X) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and not isinstance(X[0], str)
 
 
 def at_rows(X, rows):
     """Return some of the rows of a matrix, a frame, a list of texts, or a list of blocks of these."""
     from sklearn.utils import _safe_indexing
 
-    if _are_blocks(X):
+    if are_blocks(X):
         return [at_rows(block, rows) for block in X]
     return _safe_indexing(X, rows)
 

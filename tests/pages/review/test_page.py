@@ -44,12 +44,18 @@ def test_doubts_are_decided_undone_and_corrected(page, key, found):
     page.press("review.undo")
     assert len(decisions()) == 1 and page.metrics()["Decided"] == "1"
     assert {"Decisions as CSV", "as JSON lines"} <= page.downloads()
+    (row,), given = database().rows("reviews"), data.Y_train.indices[0]
+    has = {"row": 0, "label": int(given), "decision": "add", "by": ""}
+    database().put("reviews", f"{row.key}-", has)
+    assert page.run().metrics()["Corrected"] == "1", "a label that the row has is not added"
+    database().remove("reviews", f"{row.key}-")
+    page.run()
     page.make("review.make")
     task = experiment.task("correct", {"dataset": data.fingerprint}, {"decisions": decisions()})
     made = datasets.load_saved(task.load().dataset)
     changed = (made.Y_train != data.Y_train).tocoo()
     assert [changed.row.tolist(), changed.col.tolist()] == [[first["row"]], [first["label"]]]
-    assert (made.Y_test != data.Y_test).nnz == 0 and "Corrected by a reviewer" in made.notes[-1]
+    assert (made.Y_test != data.Y_test).nnz == 0 and "Corrected by a reviewer" in task.load().notes[-1]
     assert "words, corrected is ready" in page.text()
     page.press("review.train").until(lambda s: "P@1" in s.metrics())
 

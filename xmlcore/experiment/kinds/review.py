@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from xmlcore import review
-from xmlcore.datasets import save_dataset
 from xmlcore.experiment.catalog import SEED
 from xmlcore.experiment.engine.task import Task, load, register
 from xmlcore.experiment.kinds.prepare import MakesDataset
@@ -69,8 +68,5 @@ class Correct(MakesDataset):
         Y = review.corrected(data.Y_train, self.params["decisions"])
         same = Y.multiply(data.Y_train).nnz
         note = f"Corrected by a reviewer: {data.Y_train.nnz - same:,} labels removed, {Y.nnz - same:,} added."
-        made: Any = replace(data, Y_train=Y, name=f"{data.name}, corrected", notes=(*data.notes, note))
-        progress("Saving", 0.0)
-        key = save_dataset(made, self.made_by())
-        sizes = {name: getattr(made, name) for name in ("n_train", "n_test", "n_labels")}
-        return {"dataset": key, "name": made.name, "notes": [note]} | sizes
+        made: Any = replace(data, Y_train=Y)
+        return self.saved(made, progress, "data with corrected labels", [note], n_labels=made.n_labels)
