@@ -36,14 +36,14 @@ FOLDERS = {
     "xmlcore/cli": 1_372,
     "xmlcore/datasets": 10_392,
     "xmlcore/decisions": 1_050,
-    "xmlcore/experiment": 7_556,
+    "xmlcore/experiment": 7_552,
     "xmlcore/explain": 1_141,
     "xmlcore/figures": 3_319,
     "xmlcore/jobs": 2_148,
     "xmlcore/metrics": 3_030,
     "xmlcore/models": 11_119,
     "xmlcore/papers": 582,
-    "xmlcore/review": 417,
+    "xmlcore/review": 414,
     "xmlcore/robustness": 1_346,
     "xmlcore/selection": 3_640,
     "xmlcore/serve": 1_239,
@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_136,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_421, "benchmarks": 7_765}
+LINES = {"tests": 49_438, "benchmarks": 7_765}
 FILES = {"product": 495}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -61,10 +61,10 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (1186, 677),
+    "a desk for labels that need a look": (1186, 655),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 83_939, "tests": 50_834}
+CEILING = {"product": 83_932, "tests": 50_829}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
