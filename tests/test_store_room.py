@@ -41,20 +41,11 @@ def test_dependents_are_all_computed_from_an_artifact():
     made("explanations", 4, inputs={"run": run})
     made("readings", 5, inputs={})
     made("runs", 6, inputs={"dataset": other})
-    names = [(one.kind, int(one.key, 16)) for one in store.dependents("datasets", data)]
+    inventory = store.inventory()
+    names = [(one.kind, int(one.key, 16)) for one in inventory.dependents("datasets", data)]
     assert names == [("runs", 3), ("explanations", 4)]
-    assert [one.kind for one in store.dependents("runs", run)] == ["explanations"]
-    assert store.dependents("explanations", key(4)) == []
-
-
-def test_usage_counts_bytes_by_kind():
-    made("runs", 1)
-    made("runs", 2, size=20_000)
-    made("datasets", 3)
-    store.pin("datasets", key(3))
-    found = store.usage()
-    assert found["count"] == 3 and found["bytes"] == sum(found["by_kind"].values())
-    assert found["by_kind"]["runs"] > 30_000 and found["pinned_bytes"] == found["by_kind"]["datasets"]
+    assert [one.kind for one in inventory.dependents("runs", run)] == ["explanations"]
+    assert inventory.dependents("explanations", key(4)) == []
 
 
 def test_results_used_longest_ago_are_removed_first(caplog):
@@ -143,7 +134,7 @@ def test_the_bound_is_the_variable_or_set_or_by_the_disk(monkeypatch):
 def test_what_was_set_aside_can_be_put_back_until_it_is_removed():
     run = made("runs", 1)
     name = store.set_aside("runs", run)
-    assert not store.exists("runs", run) and store.bytes_aside() >= 10_000 and kept() == set()
+    assert not store.exists("runs", run) and kept() == set()
     assert store.is_aside("runs", name) and store.put_back("runs", name) and not store.is_aside("runs", name)
     assert store.load("runs", run).size == 10_000
     name = store.set_aside("runs", run)

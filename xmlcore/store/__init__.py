@@ -18,8 +18,8 @@ artifact is marked, counts as not there, and is replaced when it is made again. 
 left as it is, and whoever reads it is told.
 
 **Room.** All artifacts together take at most :func:`bound` bytes. :func:`make_room` removes those that were used
-longest ago, never what cannot be made again. :func:`dependents` says what is deleted with an artifact. The last use of
-an artifact is the time of its record's file.
+longest ago, never what cannot be made again. ``inventory().dependents`` says what is deleted with an artifact. The last
+use of an artifact is the time of its record's file.
 
 **Who may read it.** ``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself
 is ever read: kinds and keys are checked so that no user's text becomes part of a path, and uploads never get a name
@@ -42,12 +42,11 @@ from xmlcore.store.artifacts import (
     write_value,
     writing,
 )
-from xmlcore.store.kept import Artifact, Inventory, dependents, inventory, pin, unpin
-from xmlcore.store.limit import Removal, bound, make_room, parse_size, removals, set_bound, usage
+from xmlcore.store.kept import Artifact, Inventory, inventory, pin, unpin
+from xmlcore.store.limit import Removal, bound, make_room, parse_size, removals, set_bound
 from xmlcore.store.places import DAMAGED, META, VALUE, folder
 from xmlcore.store.removing import (
     STALE_SECONDS,
-    bytes_aside,
     delete,
     is_aside,
     put_back,
@@ -74,9 +73,9 @@ from xmlcore.system import cache_root
 __all__ = [
     "DAMAGED", "META", "STALE_SECONDS", "VALUE", "Artifact", "CannotKeepError", "ChangedBytesError",
     "DamagedArtifactError", "DamagedUploadError", "Inventory", "MissingArtifactError", "Removal", "StoreError",
-    "UnreadableArtifactError", "bound", "bytes_aside", "cache_root", "changed", "changes", "check", "check_room",
-    "damaged", "delete", "dependents", "entries", "exists", "folder", "free_on_disk", "info", "inventory",
+    "UnreadableArtifactError", "bound", "cache_root", "changed", "changes", "check", "check_room",
+    "damaged", "delete", "entries", "exists", "folder", "free_on_disk", "info", "inventory",
     "is_aside", "load", "make_room", "parse_size", "pin", "put_back", "removals", "remove_all_stale",
     "remove_aside", "remove_aside_one", "remove_stale", "save", "set_aside", "set_bound", "trouble", "unpin",
-    "usage", "used", "verify", "write_value", "writing",
+    "used", "verify", "write_value", "writing",
 ]  # fmt: skip

@@ -119,11 +119,6 @@ def _seconds(iso, default) -> float:
         return default
 
 
-def dependents(kind: str, key: str) -> list[Artifact]:
-    """Return all artifacts that were computed from one, directly or not: what is deleted with it."""
-    return inventory().dependents(kind, key)
-
-
 def pin(kind: str, key: str, by: str = "0") -> None:
     """Keep an artifact, and what it was computed from, from being removed to make room."""
     path = places.folder(kind, key)

@@ -8,12 +8,11 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from xmlcore import wording
 from xmlcore.state import database
 from xmlcore.store import removing
-from xmlcore.store.kept import Inventory, inventory
+from xmlcore.store.kept import inventory
 from xmlcore.store.room import free_on_disk
 from xmlcore.validation import check_count, check_number
 
@@ -87,24 +86,6 @@ def set_bound(n_bytes: int | None) -> None:
         database().remove("settings", _BOUND)
     else:
         database().put("settings", _BOUND, check_count(n_bytes, "n_bytes", 0))
-
-
-def usage(kept: Inventory | None = None) -> dict[str, Any]:
-    """Return what artifacts take on the disk."""
-    kept = inventory() if kept is None else kept
-    by_kind, pinned = {}, 0
-    for artifact in kept.artifacts.values():
-        by_kind[artifact.kind] = by_kind.get(artifact.kind, 0) + artifact.bytes
-        pinned += artifact.bytes if artifact.pins else 0
-    return {
-        "bytes": kept.bytes,
-        "count": len(kept.artifacts),
-        "bound": bound(kept.bytes),
-        "pinned_bytes": pinned,
-        "aside_bytes": removing.bytes_aside(),
-        "free_bytes": free_on_disk(),
-        "by_kind": by_kind,
-    }
 
 
 def make_room(needed: Iterable[str] = (), most: int | None = None, now: float | None = None) -> Removal | None:

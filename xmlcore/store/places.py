@@ -5,7 +5,6 @@ import os
 import re
 import zlib
 from pathlib import Path
-from typing import Any
 
 from xmlcore.system import cache_root
 
@@ -57,7 +56,10 @@ def is_there(path) -> bool:
 
 def read_record(path) -> dict:
     """Read the record in the folder of an artifact; ValueError unless it is the record of this artifact."""
-    meta = read_json(path)
+    try:
+        meta = json.loads((path / META).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError(f"the record in {path} is nested too deeply") from None
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
     is_data = meta["kind"] == DATASETS and not COUNTS.isdisjoint(meta)
@@ -65,14 +67,6 @@ def read_record(path) -> dict:
         if type(meta.get(fact, 0)) is not int or meta.get(fact, 0) < least:
             raise ValueError(f"its record does not say {fact}")
     return meta
-
-
-def read_json(path) -> Any:
-    """Return what the record in a folder holds, of whatever form; ValueError if it is no JSON."""
-    try:
-        return json.loads((path / META).read_text(encoding="utf-8"))
-    except RecursionError:
-        raise ValueError(f"the record in {path} is nested too deeply") from None
 
 
 def paths(kind: str) -> list[Path]:

@@ -138,15 +138,6 @@ def remove_aside_one(kind: str, name: str) -> None:
     _forget_pins_of_hidden(path)
 
 
-def bytes_aside() -> int:
-    """Return the size of all artifacts that were set aside and not removed yet."""
-    total = 0
-    for path in (cache_root() / "artifacts").glob(f"*/{places.ASIDE}*"):
-        with contextlib.suppress(OSError, ValueError):
-            total += places.read_json(path)["bytes"]
-    return total
-
-
 def remove_all_stale(older_than: float = STALE_SECONDS) -> int:
     """Remove stale files of all kinds (see :func:`remove_stale`), and artifacts that were found to be damaged."""
     removed, older_than = 0, check_number(older_than, "older_than", -math.inf)
