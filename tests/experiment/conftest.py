@@ -111,7 +111,7 @@ def _every_kind(easy, classes, name="other"):
         kept("description", of),
         run,
         selection,
-        kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], seeds=[0]),
+        kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], shares=[0.1], seeds=[0]),
         kept("selection_stability", of, params=few, seeds=[0, 1]),
         kept("reduced", {"selection": selection.key}, n_per_label=2),
         kept("prefixes", {"run": trees.key}),

@@ -14,7 +14,9 @@ _ALIKE, _TIME = f"{_MEASURED}#how-alike-selections-are", ("select_s",)
 
 def _compared(*selections, **params) -> Repeat:
     """Return the comparison of selections, each a method and its settings, beside all features."""
-    return Repeat("compare_selections", params={"selections": [None, *map(list, selections)], **params})
+    return Repeat(
+        "compare_selections", params={"selections": [None, *map(list, selections)], "shares": (0.1,), **params}
+    )
 
 
 FALS = ("FALS", {})

@@ -33,6 +33,7 @@ from xmlcore.typing import DataFrame, Dataset
 from xmlcore.validation import INT32_MAX, check_dataset, check_list
 
 ALL = "all features"
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
 COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
 
@@ -63,25 +64,14 @@ class Comparison:
 def compare_selections(
     dataset: "Dataset",
     selections: Sequence[Any],
-    shares: Sequence[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
+    shares: Sequence[float] = SHARES,
     seeds: Sequence[int] = (0, 1, 2),
     n_rows: int | None = None,
     progress: ProgressLike = silent,
 ) -> Comparison:
     """Train decision trees on the features that selections keep, and measure what they predict for the test rows.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    selections : sequence
-        Pairs of a method, a key of :data:`SELECTORS` or "LIFT", and its parameters; None for all features.
-    shares : sequence of float
-        Of the features, that each label keeps.
-    seeds : sequence of int
-        Of the selections and of the trees.
-    n_rows : int, optional
-        Size of a random sample of the rows, of the test rows, too. None: all.
-    progress : :class:`xmlcore.progress.Progress` or "bar", optional
+    {arguments}
 
     Returns
     -------
@@ -209,14 +199,15 @@ class CompareSelections(Task):
     PARAMETERS = (
         Parameter(
             "selections", "Selections",
-            "Pairs of a method and its parameters, or None for all features.",
+            'Pairs of a method, a key of :data:`SELECTORS` or "LIFT", and its parameters; None for all features.',
             "any", REQUIRED,
         ),
         Parameter(
-            "shares", "Shares", "Of the features.", "floats", (0.1,), minimum=0.0, maximum=1.0, above_minimum=True
+            "shares", "Shares", "Of the features, that each label keeps.", "floats", SHARES,
+            minimum=0.0, maximum=1.0, above_minimum=True,
         ),
         replace(SEEDS, help="Of the trees, and of the selections that have a seed.", maximum=INT32_MAX),
-        N_ROWS,
+        replace(N_ROWS, help="Size of a random sample of the rows, of the test rows, too. Empty: all."),
     )  # fmt: skip
 
     def complete(self, params):
