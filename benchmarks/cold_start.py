@@ -28,10 +28,9 @@ TITLES = {"label trees": "kernels of label trees", "everything": "all kernels"}
 def compile_label_trees(order):
     """Compile the two pieces of label trees in the order ``order``, as one of two processes does."""
     from xmlcore.models import PLT
-    from xmlcore.models.base import warm_up_pieces
     from xmlcore.models.compiling import compile_lock
 
-    functions = warm_up_pieces(PLT())
+    functions = PLT()._warm_up_pieces()
     for name in order:
         with compile_lock(name):
             functions[name]()

@@ -12,6 +12,7 @@ from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.metrics.measures import measurable
+from xmlcore.models.rows import padded
 from xmlcore.ranking import KS, Ranking
 from xmlcore.robustness.perturbations import KINDS
 from xmlcore.typing import DataFrame, Dataset
@@ -77,12 +78,7 @@ def measures_with_intervals(dataset: "Dataset", runs: "dict[str, Run]", measures
 
 def wide(run: "Run", k: int) -> Ranking:
     """Return the ranking of a run with places for k labels or more: those above the run's own k have no label."""
-    missing = k - run.ranking.labels.shape[1]
-    if missing <= 0:
-        return run.ranking
-    places = ((0, 0), (0, missing))
-    labels = np.pad(run.ranking.labels, places, constant_values=-1)
-    return Ranking(labels, np.pad(run.ranking.scores, places))
+    return padded(run.ranking, max(k, run.ranking.labels.shape[1]))
 
 
 def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "DataFrame":

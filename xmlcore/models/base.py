@@ -250,7 +250,8 @@ class MultiLabelModel(CanBeCompact, Estimator):
     scikit-learn's cross-validation accepts ``cv=5`` only if Y is a matrix. If Y is lists of ids, pass a splitter, such
     as ``cv=KFold(5)``. Where no measure is chosen it compares models by :meth:`score`, the precision at 1.
 
-    A subclass offers ``fit``, ``predict_topk`` and ``predict_proba``, and for saving ``_state`` and ``_restore``.
+    A subclass offers ``_fit``, ``predict_proba``, ``_ranked`` or ``predict_topk``, and for saving ``_state`` and
+    ``_restore``.
     """
 
     _estimator_type = "classifier"
@@ -271,6 +272,8 @@ class MultiLabelModel(CanBeCompact, Estimator):
         aliases = None if self.rule_ is None else self.rule_.aliases
         return KnownLabels(self.n_labels_, getattr(self, "label_names_", None), aliases)
 
+    @in_parts
+    @among_allowed
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
         labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
@@ -308,7 +311,11 @@ class MultiLabelModel(CanBeCompact, Estimator):
         MemoryError
             k labels for each row would need more memory than is free.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method predict_topk")
+        progress, k = to_progress(progress), check_count(k, "k")
+        return self._ranked(X, k, progress) if weights is None else self._heaviest(X, k, weights, progress)
+
+    def _ranked(self, X, k, progress) -> Ranking:
+        raise NotImplementedError
 
     def _whole_state(self):
         values, arrays = super()._whole_state()
@@ -482,7 +489,7 @@ class MultiLabelModel(CanBeCompact, Estimator):
         return {name: value for name, value in small.items() if name in params}
 
     def _warm_up_pieces(self) -> dict:
-        """See :func:`warm_up_pieces`; in general one function compiles all kernels."""
+        """Return the functions that :func:`warm_up` calls, by file name; several processes may call them at once."""
         toy = type(self)(**self.get_params(deep=False) | self._warm_up_params())
 
         def fit_and_predict():
@@ -581,16 +588,11 @@ class LearnsMore(MultiLabelModel):
 
 def warm_up(model: MultiLabelModel, left_out: tuple[str, ...] = ()) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows; leave out pieces."""
-    for piece, run in warm_up_pieces(model).items():
+    for piece, run in model._warm_up_pieces().items():
         if piece in left_out:
             continue
         with compile_lock(piece), warnings.catch_warnings(action="ignore"):  # the fit to real data will warn again
             run()
-
-
-def warm_up_pieces(model: MultiLabelModel) -> dict:
-    """Return what :func:`warm_up` does: functions that several processes can call at the same time, by file name."""
-    return model._warm_up_pieces()
 
 
 def toy_rows() -> np.ndarray:

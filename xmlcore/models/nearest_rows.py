@@ -26,7 +26,7 @@ from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows
 from xmlcore.models.saving import check_columns, check_parts, check_types
 from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import N_JOBS, About, Parameter, described
-from xmlcore.progress import ProgressLike, silent, to_progress
+from xmlcore.progress import silent
 from xmlcore.ranking import Ranking, fill_with_zeros
 from xmlcore.typing import ArrayLike, Matrix
 from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
@@ -61,12 +61,7 @@ PARAMETERS = (
 class ScoresRows(MultiLabelModel):
     """Base of models that score a few labels of each row, by a method ``_scores`` of checked rows."""
 
-    def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None
-    ) -> Ranking:
-        progress, k = to_progress(progress), check_count(k, "k")
-        if weights is not None:
-            return self._heaviest(X, k, weights, progress)
+    def _ranked(self, X, k, progress):
         found = self._scores(self._check_input(X, k), progress)
         labels, scores = np.empty((found.shape[0], k), np.int32), np.empty((found.shape[0], k))
         top_k_sparse(*csr_parts(found), labels, scores)

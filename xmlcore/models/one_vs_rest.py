@@ -10,7 +10,6 @@ from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
 from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of, read_only
-from xmlcore.models.base import warm_up_pieces
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.on_cluster import by_cluster
@@ -22,10 +21,10 @@ from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import AUTO, N_JOBS, About, Parameter, described
-from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
+from xmlcore.progress import of_phases
 from xmlcore.ranking import Ranking
-from xmlcore.typing import ArrayLike, Auto, Matrix, SomeLabels
-from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
+from xmlcore.typing import ArrayLike, Auto, Matrix
+from xmlcore.validation import INT32_MAX, check_label_ids, check_threshold, csr_parts
 
 LOSSES = ("logistic", "squared_hinge")
 CHOSEN = ("C", "normalize")  # the parameters that can be "auto"
@@ -209,14 +208,7 @@ class OneVsRest(LinearModel):
         trials = [{name: value for name, value in trial.items() if name not in same} for trial in trials]
         return Choice({name: settings[name] for name in CHOSEN}, trials, threshold)
 
-    def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
-    ) -> Ranking:  # fmt: skip
-        progress = to_progress(progress)
-        k = check_count(k, "k")
-        if weights is not None:
-            return self._heaviest(X, k, weights, progress)
+    def _ranked(self, X, k, progress):
         X = self._check_input(X, k, copy=False)
         x, width = csr_parts(X), min(k, self.n_labels_)
         labels = np.full((X.shape[0], k), -1, np.int32)
@@ -329,7 +321,7 @@ class OneVsRest(LinearModel):
     def _warm_up_pieces(self):
         """See :meth:`MultiLabelModel._warm_up_pieces`; trials use the kernels of label trees."""
         own = super()._warm_up_pieces()
-        return own | warm_up_pieces(self._trial_tree(8)) if AUTO in (self.C, self.normalize) else own
+        return own | self._trial_tree(8)._warm_up_pieces() if AUTO in (self.C, self.normalize) else own
 
     def _state(self):
         arrays = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}

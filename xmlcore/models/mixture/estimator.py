@@ -12,7 +12,7 @@ from xmlcore.documented import documented
 from xmlcore.label_names import given_classes
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import saving
-from xmlcore.models.base import MultiLabelModel, warm_up_pieces
+from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compacting import can_be_compact
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
@@ -304,7 +304,7 @@ class Mixture(ScoresRows):
         return found | {"depth": max((size.get("depth", 1) for size in sizes), default=0)}
 
     def _warm_up_pieces(self):
-        return {name: piece for model in _DEFAULTS for name, piece in warm_up_pieces(model()).items()}
+        return {name: piece for model in _DEFAULTS for name, piece in model()._warm_up_pieces().items()}
 
     def _saved_params(self) -> dict:
         """Return all parameters but the members, which are saved as fitted ones."""

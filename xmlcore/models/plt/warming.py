@@ -18,7 +18,7 @@ TOGETHER = "PLT-together"  # the search of many rows at once: of dense rows, and
 
 
 def pieces_of(model) -> dict:
-    """Return functions that compile the training and the searches of a PLT, by name; see ``base.warm_up_pieces``."""
+    """Return functions that compile the training and the searches of a PLT, by name; see ``base.warm_up``."""
     trained, searched = (type(model)(**model.get_params(deep=False) | model._warm_up_params()) for _ in range(2))
 
     def search():

@@ -9,7 +9,7 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.rows import checked_rows, stacked
 from xmlcore.parallel import one_blas_thread, row_blocks
 from xmlcore.parameters import described
-from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
+from xmlcore.progress import of_phases
 from xmlcore.ranking import Ranking
 from xmlcore.selection.columns import KeepsColumns
 from xmlcore.selection.fals import label_networks, saving
@@ -28,7 +28,7 @@ from xmlcore.selection.fals.selecting import (
 )
 from xmlcore.selection.fals.training import PHASE as TRAINING
 from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
-from xmlcore.typing import ArrayLike, Matrix, RandomState, SomeLabels
+from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 
@@ -176,14 +176,7 @@ class FALS(KeepsColumns, MultiLabelModel):
         networks, X = self._networks(), self._check_input(X)
         return _joined([attributions(network, X, method, n_steps) for network in networks])
 
-    def predict_topk(
-        self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
-        labels: SomeLabels | None = None, exclude: SomeLabels | None = None,
-    ) -> Ranking:  # fmt: skip
-        progress = to_progress(progress)
-        k = check_count(k, "k")
-        if weights is not None:
-            return self._heaviest(X, k, weights, progress)
+    def _ranked(self, X, k, progress):
         X = self._check_input(X, k)
         labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
         width = min(k, self.n_labels_)
