@@ -30,7 +30,7 @@ def compile_label_trees(order):
     from xmlcore.models import PLT
     from xmlcore.models.compiling import compile_lock
 
-    functions = PLT()._warm_up_pieces()
+    functions = PLT().warm_up_pieces()
     for name in order:
         with compile_lock(name):
             functions[name]()

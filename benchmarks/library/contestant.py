@@ -72,7 +72,7 @@ class Xmlcore:
         event.register("numba:compile", self.compiling)
         event.register("numba:compiler_lock", Count())  # taken to compile a kernel, and to load one from disk
         model = self.Model(**job["params"])
-        if hasattr(model, "_warm_up_pieces"):
+        if hasattr(model, "warm_up_pieces"):
             from xmlcore.models.base import warm_up
 
             warm_up(model)  # the toy data reaches all kernels but those of large models

@@ -57,10 +57,10 @@ def pieces() -> list[Piece]:
     """Return all pieces, in the order in which the first results of the dashboard need them."""
 
     def of(model):
-        (run,) = model._warm_up_pieces().values()
+        (run,) = model.warm_up_pieces().values()
         return run
 
-    label_tree = PLT()._warm_up_pieces()
+    label_tree = PLT().warm_up_pieces()
     return [
         Piece("PLT-search", "searching label trees", label_tree["PLT-search"]),
         Piece("PLT-training", "training label trees", label_tree["PLT-training"]),
@@ -79,7 +79,7 @@ def pieces() -> list[Piece]:
 
 
 def _run(model):
-    for run in model._warm_up_pieces().values():
+    for run in model.warm_up_pieces().values():
         run()
 
 

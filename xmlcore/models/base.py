@@ -488,7 +488,7 @@ class MultiLabelModel(CanBeCompact, Estimator):
         small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
         return {name: value for name, value in small.items() if name in params}
 
-    def _warm_up_pieces(self) -> dict:
+    def warm_up_pieces(self) -> dict:
         """Return the functions that :func:`warm_up` calls, by file name; several processes may call them at once."""
         toy = type(self)(**self.get_params(deep=False) | self._warm_up_params())
 
@@ -588,7 +588,7 @@ class LearnsMore(MultiLabelModel):
 
 def warm_up(model: MultiLabelModel, left_out: tuple[str, ...] = ()) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows; leave out pieces."""
-    for piece, run in model._warm_up_pieces().items():
+    for piece, run in model.warm_up_pieces().items():
         if piece in left_out:
             continue
         with compile_lock(piece), warnings.catch_warnings(action="ignore"):  # the fit to real data will warn again

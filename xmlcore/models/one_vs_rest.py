@@ -318,10 +318,10 @@ class OneVsRest(LinearModel):
         given = {name: getattr(self, name) for name in CHOSEN}
         return PLT(loss=self.loss, arity=2, max_leaf_labels=n_labels, n_jobs=self.n_jobs, **given)
 
-    def _warm_up_pieces(self):
-        """See :meth:`MultiLabelModel._warm_up_pieces`; trials use the kernels of label trees."""
-        own = super()._warm_up_pieces()
-        return own | self._trial_tree(8)._warm_up_pieces() if AUTO in (self.C, self.normalize) else own
+    def warm_up_pieces(self) -> dict:
+        """See :meth:`MultiLabelModel.warm_up_pieces`; trials use the kernels of label trees."""
+        own = super().warm_up_pieces()
+        return own | self._trial_tree(8).warm_up_pieces() if AUTO in (self.C, self.normalize) else own
 
     def _state(self):
         arrays = {"feature_of_column": self.feature_of_column_, "intercept": self.intercept_}

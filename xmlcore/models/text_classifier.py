@@ -284,8 +284,8 @@ class TextClassifier(RoutesWeights, WrapsModel):
         self._check_fitted()
         return self.vectorizer_.transform(X, progress)
 
-    def _warm_up_pieces(self) -> dict:
-        return self._new("model")._warm_up_pieces()
+    def warm_up_pieces(self) -> dict:
+        return self._new("model").warm_up_pieces()
 
     def _predicts_names(self) -> bool:
         self._check_fitted()

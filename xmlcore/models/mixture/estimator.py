@@ -303,8 +303,8 @@ class Mixture(ScoresRows):
         found = {name: sum(size.get(name, 0) for size in sizes) for name in ("n_nodes", "n_weights", "model_bytes")}
         return found | {"depth": max((size.get("depth", 1) for size in sizes), default=0)}
 
-    def _warm_up_pieces(self):
-        return {name: piece for model in _DEFAULTS for name, piece in model()._warm_up_pieces().items()}
+    def warm_up_pieces(self) -> dict:
+        return {name: piece for model in _DEFAULTS for name, piece in model().warm_up_pieces().items()}
 
     def _saved_params(self) -> dict:
         """Return all parameters but the members, which are saved as fitted ones."""

@@ -372,7 +372,7 @@ class PLT(LinearModel):
     def _param_from_arrays(arrays):
         return LabelTree(arrays["parent"], arrays["label"])
 
-    def _warm_up_pieces(self):
+    def warm_up_pieces(self) -> dict:
         return pieces_of(self)
 
     def _state(self):
