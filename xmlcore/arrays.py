@@ -181,6 +181,16 @@ def csr_of(ptr, ids, values, shape) -> sp.csr_array:
     return matrix
 
 
+def placed(matrix, places, n_columns: int) -> sp.csr_array:
+    """Return a matrix whose columns have other places, among so many; those with a place below 0 are left out."""
+    to = places[matrix.indices]
+    kept = np.flatnonzero(to >= 0)
+    parts = matrix.data[kept], to[kept], np.searchsorted(kept, matrix.indptr)
+    found = sp.csr_array(parts, shape=(matrix.shape[0], n_columns))
+    found.sum_duplicates()
+    return found
+
+
 def unsigned_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what :func:`csr_parts` does, with the columns as uint32."""
     ptr, columns, values = csr_parts(matrix)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import placed
 from xmlcore.validation import check_labels, is_lists
 from xmlcore.wording import meant
 
@@ -198,9 +199,7 @@ def _more_columns(Y, columns, known) -> tuple[sp.csr_array, list]:
     """Return a frame of labels as a matrix with the columns of known labels, then of new ones; and all names."""
     known = [*known, *(name for name in columns if name not in set(known))]
     place = {name: i for i, name in enumerate(known)}
-    matrix = sp.coo_array(check_labels(Y))
-    to = np.array([place[name] for name in columns])[matrix.coords[1]]
-    return check_labels(sp.csr_array((matrix.data, (matrix.coords[0], to)), (matrix.shape[0], len(known)))), known
+    return placed(check_labels(Y), np.array([place[name] for name in columns]), len(known)), known
 
 
 def labels_of_model(Y, names: list | None):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore import metrics
+from xmlcore.arrays import placed
 from xmlcore.cli.data import check_vectors, data_options, is_of_catalog, labels_option, read
 from xmlcore.cli.output import ProgressLine, as_json, measures, note, table
 from xmlcore.datasets import Dataset, DatasetFormatError, TextVectorizer
@@ -226,8 +227,8 @@ def aligned(packed, data):
     )
     matrices = {}
     for part in ("train", "test"):
-        matrices[f"X_{part}"] = _moved(getattr(data, f"X_{part}"), of_features, n_features)
-        matrices[f"Y_{part}"] = _moved(getattr(data, f"Y_{part}"), of_labels, n_labels)
+        matrices[f"X_{part}"] = placed(getattr(data, f"X_{part}"), of_features, n_features)
+        matrices[f"Y_{part}"] = placed(getattr(data, f"Y_{part}"), of_labels, n_labels)
     return replace(data, **matrices, feature_names=features, label_names=labels, vectorizer=None)
 
 
@@ -244,10 +245,3 @@ def _places(names, known, count, n_known, noun):
             places[name] = len(all_names)
             all_names.append(name)
     return np.array([places[name] for name in names]), all_names, len(all_names)
-
-
-def _moved(matrix, places, width):
-    parts = matrix.data.copy(), places[matrix.indices], matrix.indptr.copy()  # those of a data set are read-only
-    moved = sp.csr_array(parts, shape=(matrix.shape[0], width))
-    moved.sum_duplicates()
-    return moved

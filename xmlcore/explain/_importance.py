@@ -108,19 +108,15 @@ class LabelImportance:
     part: str  # of the data set: "test" or "training"
 
 
-def label_importance(
-    model: Ranker, dataset: "Dataset", label: int, at_most: int = 200, seed: int = 0, progress: ProgressLike = silent
-) -> LabelImportance:
+def label_importance(model: Ranker, dataset: "Dataset", label: int, at_most: int = 200) -> LabelImportance:
     """Explain one label for a random sample of the test rows that have it, or of training rows where none has it."""
-    progress = to_progress(progress)
     check_dataset(dataset)
-    label = check_count(label, "label", 0, dataset.n_labels - 1)
-    at_most, seed = check_count(at_most, "at_most"), check_count(seed, "seed", 0)
+    label, at_most = check_count(label, "label", 0, dataset.n_labels - 1), check_count(at_most, "at_most")
     part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
     if rows_with_label.size == 0:
         part, X, rows_with_label = "training", dataset.X_train, _rows_with(dataset.Y_train, label)
-    rows = np.sort(np.random.default_rng(seed).permutation(rows_with_label)[:at_most])
-    frame = importance(model, X[rows], np.full(rows.size, label), n=None, progress=progress)
+    rows = np.sort(np.random.default_rng(0).permutation(rows_with_label)[:at_most])
+    frame = importance(model, X[rows], np.full(rows.size, label), n=None)
     return LabelImportance(frame, rows.size, rows_with_label.size, part)
 
 

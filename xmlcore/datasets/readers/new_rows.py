@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import placed
 from xmlcore.datasets.readers.formats import parse
 from xmlcore.datasets.readers.rows import ReadOptions, widened
 from xmlcore.datasets.readers.sources import NamedSource
@@ -146,11 +147,5 @@ def _by_name(rows, feature_names, label_names, n_labels) -> NewRows:
     missing = np.setdiff1d(np.arange(len(feature_names)), place[known])
     others = [column for column, j in zip(rows.feature_names, place) if j < 0]
     unknown = [column for column in others if column not in labels]
-    kept = np.flatnonzero(place[rows.X.indices] >= 0)
-    indptr = np.searchsorted(kept, rows.X.indptr)
-    X = sp.csr_array(
-        (rows.X.data[kept], place[rows.X.indices[kept]].astype(np.int32), indptr),
-        shape=(rows.X.shape[0], len(feature_names)),
-    )
-    X.sort_indices()
+    X = placed(rows.X, place.astype(np.int32), len(feature_names))
     return NewRows(X, missing, unknown, n_labels + len(others) - len(unknown))

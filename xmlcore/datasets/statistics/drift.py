@@ -88,9 +88,7 @@ LEAST_DIVISIONS = 100  # with fewer possible ones, nothing can be said
 TOLERANCE = 1e-12  # sums that differ by less are equal
 
 
-def facts_of_rows(
-    dataset: Dataset, X: Matrix, ranking: Predictions, texts: Sequence[str] | None = None, seed: int = 0
-) -> "DataFrame":
+def facts_of_rows(dataset: Dataset, X: Matrix, ranking: Predictions, texts: Sequence[str] | None = None) -> "DataFrame":
     """Return the numbers of each row that :func:`unlike_test_rows` compares; of at most 2,000 rows.
 
     The columns are ``terms`` (words of the text, or features), ``unknown`` (those that are no features, or that no
@@ -98,12 +96,11 @@ def facts_of_rows(
     ``score`` (its score, or 0). Words are counted where the rows have ``texts``.
     """
     check_dataset(dataset)
-    check_count(seed, "seed", 0)
     X, ranking = check_features(X, dataset.n_features), as_ranking(ranking, 1)
     if X.shape[0] != len(ranking.labels):
         raise ValueError(f"X has {X.shape[0]} rows, but the ranking has {len(ranking.labels)}")
     n = X.shape[0]
-    rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(seed).choice(n, MOST, replace=False))
+    rows = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(0).choice(n, MOST, replace=False))
     X, label = X[rows], ranking.labels[rows, 0]
     terms, unknown = count_terms(dataset, X, None if texts is None else [texts[i] for i in rows.tolist()])
     score = np.where(label >= 0, ranking.scores[rows, 0], 0.0).astype(np.float64)
