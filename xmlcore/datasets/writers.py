@@ -20,7 +20,7 @@ from xmlcore.datasets.texts.vectorizer import check_texts
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import atomic_write
 from xmlcore.typing import FilePath, Labels, Matrix
-from xmlcore.validation import check_features, check_labels, check_names
+from xmlcore.validation import check_features, check_labels, check_list, check_names
 from xmlcore.wording import size
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -264,8 +264,8 @@ def write_fasttext(
         A name of a label is empty or has blanks, or two become the same; or a text has a word that starts with
         ``__label__``, and would be a label. The message has the row, from 0.
     """
-    texts, label_lists = check_texts(texts), _listed(label_lists, "label_lists")
-    label_lists = [_listed(row, f"the labels of row {i}", str) for i, row in enumerate(label_lists)]
+    texts, label_lists = check_texts(texts), check_list(label_lists, "label_lists", "lists of names")
+    label_lists = [check_names(row, f"label_lists[{i}]") for i, row in enumerate(label_lists)]
     if len(texts) != len(label_lists):
         raise ValueError(f"there are {len(texts):,} texts, but {len(label_lists):,} lists of labels: give one for each")
     if texts and not texts[-1].strip(" \t\n\r\v\f\0") and not label_lists[-1]:
@@ -299,12 +299,3 @@ def _word(name, blanks, row, written) -> str:
     if other != name:
         raise ValueError(f"{where} would be {word!r:.200}, as {other!r:.200} is: rename one of them")
     return word
-
-
-def _listed(given, where, kind=object) -> list:
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise TypeError(f"{where}: {given!r:.60} is no list: give a list of names for each text, such as [['art'], []]")
-    found = list(given)
-    if wrong := [each for each in found if not isinstance(each, kind)]:
-        raise TypeError(f"{where}: {wrong[0]!r:.60} is no text: give names, such as 'art'")
-    return found
