@@ -12,11 +12,9 @@ _METHOD, _PATTERNS = "docs/methods/fals.md#the-method", f"{_MEASURED}#patterns-a
 _ALIKE, _TIME = f"{_MEASURED}#how-alike-selections-are", ("select_s",)
 
 
-def _compared(*selections, **params) -> Repeat:
+def _compared(*selections, shares=(0.1,)) -> Repeat:
     """Return the comparison of selections, each a method and its settings, beside all features."""
-    return Repeat(
-        "compare_selections", params={"selections": [None, *map(list, selections)], "shares": (0.1,), **params}
-    )
+    return Repeat("compare_selections", params={"selections": [None, *map(list, selections)], "shares": shares})
 
 
 FALS = ("FALS", {})
