@@ -183,10 +183,8 @@ def csr_of(ptr, ids, values, shape) -> sp.csr_array:
 
 def placed(matrix, places, n_columns: int) -> sp.csr_array:
     """Return a matrix whose columns have other places, among so many; those with a place below 0 are left out."""
-    to = places[matrix.indices]
-    kept = np.flatnonzero(to >= 0)
-    parts = matrix.data[kept], to[kept], np.searchsorted(kept, matrix.indptr)
-    found = sp.csr_array(parts, shape=(matrix.shape[0], n_columns))
+    kept = chosen(matrix, places[matrix.indices] >= 0)
+    found = sp.csr_array((kept.data, places[kept.indices], kept.indptr), shape=(matrix.shape[0], n_columns))
     found.sum_duplicates()
     return found
 

@@ -178,7 +178,9 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> 
     if given_classes(Y) is not None:
         Y = [[label] for label in Y]
     if columns is not None:
-        return _more_columns(Y, check_label_names(columns, "the columns of Y"), known)
+        known = list(dict.fromkeys([*known, *check_label_names(columns, "the columns of Y")]))
+        place = {name: i for i, name in enumerate(known)}
+        return placed(check_labels(Y), np.array([place[name] for name in columns]), len(known)), known
     if known is not None and are_names(Y):
         rows = _rows_of_names(Y, "Y")
         if label_names is None:
@@ -193,13 +195,6 @@ def read_more_labels(Y, n_labels: int, names: list | None, label_names=None) -> 
         raise ValueError(f"Y has {width} labels, but there are {len(known)} names: give label_names of new ones, too")
     width = max(width, n_labels, 0 if known is None else len(known))
     return sp.csr_array((matrix.data, matrix.indices, matrix.indptr), (matrix.shape[0], width)), known
-
-
-def _more_columns(Y, columns, known) -> tuple[sp.csr_array, list]:
-    """Return a frame of labels as a matrix with the columns of known labels, then of new ones; and all names."""
-    known = [*known, *(name for name in columns if name not in set(known))]
-    place = {name: i for i, name in enumerate(known)}
-    return placed(check_labels(Y), np.array([place[name] for name in columns]), len(known)), known
 
 
 def labels_of_model(Y, names: list | None):
@@ -238,14 +233,13 @@ def _rows_of_names(Y, name) -> list[list]:
         if isinstance(row, (str, bytes)):
             raise TypeError(f"{name} row {i} is the text {row!r:.60}: give a list of labels, such as [{row!r:.60}]")
         for label in row:
+            why = None
             if not isinstance(label, Hashable):
-                raise TypeError(
-                    f"{name} row {i} has the label {label!r:.60}: a name must be hashable, such as a string"
-                )
-            if label is None or isinstance(label, (numbers.Number, np.bool_)):
-                raise TypeError(
-                    f"{name} row {i} has the label {label!r:.60}, but other labels are names: give all labels as names"
-                )
+                why = ": a name must be hashable, such as a string"
+            elif label is None or isinstance(label, (numbers.Number, np.bool_)):
+                why = ", but other labels are names: give all labels as names"
+            if why:
+                raise TypeError(f"{name} row {i} has the label {label!r:.60}{why}")
         rows.append(list(dict.fromkeys(label.item() if isinstance(label, np.generic) else label for label in row)))
     return rows
 

@@ -529,8 +529,7 @@ def is_lists(Y):
     if isinstance(Y, Sequence):
         rows = Y
     elif getattr(getattr(Y, "dtype", None), "kind", None) == "O" and getattr(Y, "ndim", None) == 1:
-        # An array, or a pandas Series, of lists.
-        rows = list(Y)
+        rows = list(Y)  # an array, or a pandas Series, of lists
     else:
         return False
     if len(rows) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in rows):
