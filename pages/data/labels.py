@@ -183,8 +183,6 @@ PAIR_COLUMNS = {
 def show_pairs(data, examination, fingerprint, name) -> None:
     """Show which labels occur together, which do not, and sets of labels; ``name`` begins the names of files."""
     st.header("Which labels belong together?")
-    if examination is None:
-        return
     if examination.summary["n_pairs"] == 0:
         st.caption("No row has two labels, so no labels occur together.")
     else:
@@ -198,7 +196,7 @@ def _pairs(data, examination, fingerprint, name) -> None:
     number = fields.slider("Number of labels", LEAST, MOST, "together.number", FIRST, place=number_box)
     left, right = st.columns(2, gap="medium")
     with left:
-        frame = pairs_drawn(fingerprint, which, number)
+        frame = _named(data, pairs_among(fingerprint, _drawn(which, number, examination, fingerprint)))
         charts.show_figure(
             figures.cooccurrence_heat(frame),
             frame,
@@ -214,18 +212,18 @@ def _pairs(data, examination, fingerprint, name) -> None:
         _pair_table(data, "Labels that avoid each other", examination.exclusions, n_all, f"{name}-exclusions")
 
 
-@cached.shared()
-def pairs_drawn(fingerprint, which, number):
-    """Return the table of all pairs among some labels, with their names; ``which`` is a key of CHOICES."""
-    data, Y = cached.dataset(fingerprint), statistics.all_labels(fingerprint)
+def _drawn(which, number, examination, fingerprint) -> list[int]:
+    """Return the labels whose pairs are drawn; ``which`` is a key of CHOICES."""
+    if which == "pairs":
+        return list(dict.fromkeys(examination.pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]
     of_labels = cached.description(fingerprint).labels
     counts = (of_labels["n_train"] + of_labels["n_test"]).to_numpy()
-    if which == "pairs":
-        pairs = statistics.known(fingerprint).pairs
-        chosen = list(dict.fromkeys(pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]
-    else:
-        chosen = [j for j in (-counts).argsort(kind="stable")[:number].tolist() if counts[j]]
-    return _named(data, datasets.together(Y, chosen))
+    return [j for j in (-counts).argsort(kind="stable")[:number].tolist() if counts[j]]
+
+
+@cached.shared()
+def pairs_among(fingerprint, chosen):
+    return datasets.together(statistics.all_labels(fingerprint), list(chosen))
 
 
 def _named(data, pairs):

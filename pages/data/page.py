@@ -24,17 +24,20 @@ def draw(ready) -> None:
     examination = statistics.examination(fingerprint)
     with left:
         sizes.curve(data, described, fingerprint, name)
-    with wrong:
-        problems.in_short(data, described, examination)
     further = {
         "Rows": lambda: rows.show(data, fingerprint),
         "All labels": lambda: labels.show(data, described.labels, examination, name),
-        "Frequency": lambda: sizes.show_frequency(data, described, fingerprint, name),
+        "Frequency": lambda: sizes.show_frequency(data, described),
         "Size": lambda: sizes.show(described, examination, fingerprint, name),
-        "Train and test": lambda: problems.show_differences(data, described, examination, name),
-        "Labels together": lambda: labels.show_pairs(data, examination, fingerprint, name),
-        problems.TITLE: lambda: problems.show(data, described, examination, name),
     }
+    if examination is not None:  # else a button above examines the data, or its progress is there
+        with wrong:
+            problems.in_short(data, described, examination)
+        further |= {
+            "Train and test": lambda: problems.show_differences(data, described, examination, name),
+            "Labels together": lambda: labels.show_pairs(data, examination, fingerprint, name),
+            problems.TITLE: lambda: problems.show(data, described, examination, name),
+        }
     with below:
         sections.show("data", further)
 

@@ -57,8 +57,6 @@ def findings(data, described, examination) -> pd.DataFrame:
 def show(data, described, examination, name) -> None:
     """List the problems of the data set, and the rows that are equal; ``name`` begins the names of files."""
     st.header("Problems of the data set")
-    if examination is None:
-        return
     found = findings(data, described, examination)
     wrong, fine = found[found["number"] > 0], found[found["number"] == 0]
     if len(wrong):
@@ -76,8 +74,6 @@ def show(data, described, examination, name) -> None:
 
 
 def in_short(data, described, examination) -> None:
-    if examination is None:
-        return
     found = findings(data, described, examination)
     wrong = found[found["number"] > 0]
     if wrong.empty:
@@ -114,8 +110,6 @@ def _rows(data, duplicates, name):
 def show_differences(data, described, examination, name) -> None:
     """Say how alike training and test rows are, and show what differs; ``name`` begins the names of files."""
     st.header("How alike are training and test rows?")
-    if examination is None:
-        return
     summary = described.summary | examination.summary
     compared = "with enough rows that differ significantly between training and test rows."
     tables.cards(

@@ -61,7 +61,7 @@ def statistics(described, examination) -> pd.DataFrame:
     return pd.DataFrame({"statistic": list(numbers), "value": list(numbers.values())})
 
 
-def show_frequency(data, described, fingerprint, name) -> None:
+def show_frequency(data, described) -> None:
     st.header("How often does a label occur?")
     if not data.Y_train.nnz:
         return

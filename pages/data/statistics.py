@@ -25,24 +25,11 @@ def description(fingerprint):
 
 def examination(fingerprint):
     """Return the examination of a data set, or None; then a button that starts it, or its progress, is shown."""
-    if _values(fingerprint) < EXAMINED_AT_ONCE:
+    task = experiment.task("examine", {"dataset": fingerprint})
+    estimate = cached.estimated(task)
+    if estimate is None or estimate.values < EXAMINED_AT_ONCE:
         return _examination(fingerprint)
-    return tasks.ready(_task(fingerprint), button="Examine the data")
-
-
-def known(fingerprint):
-    """Return the examination of a data set that :func:`examination` has returned, without drawing anything."""
-    at_once = _values(fingerprint) < EXAMINED_AT_ONCE
-    return _examination(fingerprint) if at_once else cached.loaded(_task(fingerprint))
-
-
-def _task(fingerprint):
-    return experiment.task("examine", {"dataset": fingerprint})
-
-
-def _values(fingerprint):
-    estimate = cached.estimated(_task(fingerprint))
-    return 0 if estimate is None else estimate.values
+    return tasks.ready(task, button="Examine the data")
 
 
 @cached.shared("Examining the data set")
