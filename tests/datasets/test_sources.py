@@ -90,11 +90,11 @@ def test_damaged_archives_are_format_errors(kind):
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda c: zipped("a", content=c), bytes])
 def test_a_compression_bomb_ends_at_the_bound(pack):
-    bomb = pack(b"1 2 2\n" + b"\n" * 5_000_000)
+    bomb = pack(b"1 2 2\n" + b"\n" * 3_000_000)  # longer than the parts in which it is unpacked
     error = failure(bomb, max_bytes=1_000_000)
     assert "more than 1,000,000 bytes of text" in error.found
     assert error.fault.argument == "max_bytes"
-    read_matrix(bomb, max_bytes=5_000_006)
+    read_matrix(bomb, max_bytes=3_000_006)
 
 
 @pytest.mark.parametrize("kind", REFUSED)

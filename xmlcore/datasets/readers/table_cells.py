@@ -3,7 +3,6 @@
 import io
 import re
 from dataclasses import dataclass
-from itertools import islice, pairwise
 
 import numpy as np
 
@@ -22,7 +21,7 @@ LONGEST_NUMBER = 1000  # characters
 YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
 LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
 _BLOCK = 4 << 20  # number of bytes of text that are read at a time
-_NEWLINE, _QUOTE = 10, 34
+_NEWLINE, _QUOTE, _BLANKS = 10, 34, (9, 10, 13, 32)
 
 
 @dataclass(frozen=True)
@@ -234,11 +233,12 @@ def first_records(text, count: int) -> list[bytes]:
     size = 1 << 16
     while True:
         piece = text[:size]
-        ends = [*_line_ends(piece)[1].tolist(), *([piece.size] if piece.size == text.size else [])]
-        lines = (piece[start:end].tobytes() for start, end in pairwise([0, *ends]))
-        found = list(islice((line.rstrip(b"\r\n") for line in lines if line.strip(b" \t\r\n")), count))
-        if len(found) == count or piece.size == text.size:
-            return found
+        ends = np.append(_line_ends(piece)[1], [piece.size] * (piece.size == text.size)).astype(np.int64)
+        lines = np.searchsorted(ends, np.flatnonzero(~np.isin(piece, _BLANKS)), side="right")
+        lines = np.unique(lines[lines < ends.size])[:count].tolist()
+        if len(lines) == count or piece.size == text.size:
+            starts = np.append(0, ends)
+            return [piece[starts[line] : ends[line]].tobytes().rstrip(b"\r\n") for line in lines]
         size *= 4
 
 

@@ -28,7 +28,7 @@ _NUMBER, _END = rb"[ \t\r]*+([0-9]++)", rb"[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"  # 
 _HEADER = re.compile(_NUMBER + rb"[ \t]++([0-9]++)" * 2 + _END)
 _HEADER_OF_HALF = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)" + _END)
 _COMMA_HEADER = re.compile(_NUMBER + rb"[ \t]*+,[ \t]*+([0-9]++)" * 2 + _END)
-_BLANKS = frozenset(b" \t\r\n")
+_BLANKS, _PART = b" \t\r\n", 1 << 16  # bytes of a text that are looked at together
 NUMBER = re.compile(rb"[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
 _OTHER_SIZES = (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS)
@@ -241,9 +241,11 @@ def _fits(text, header, source, line, first_index):
 
 def _without_blank_end(text, start):
     """Return a text without the blank lines at its end, but not less than to ``start``."""
-    end = text.size
-    while end > start and text[end - 1] in _BLANKS:
-        end -= 1
+    end, kept = text.size, 0
+    while end > start and not kept:
+        begin = max(start, end - _PART)
+        kept = len(text[begin:end].tobytes().rstrip(_BLANKS))
+        end = begin + kept
     return text[:end]
 
 
