@@ -1,7 +1,5 @@
 """The statistics of a data set and its closer examination: at once for most data sets, as tasks for very large ones."""
 
-import streamlit as st
-
 from pages.shared import cached, tasks
 from xmlcore import datasets, experiment
 
@@ -15,9 +13,7 @@ def description(fingerprint):
     estimate = cached.estimated(task)
     if estimate is None or estimate.bytes < AT_ONCE:
         return cached.description(fingerprint)
-    started = st.session_state.setdefault("tasks.started", set())
-    if task.key not in started and not task.exists():
-        started.add(task.key)
+    if not task.exists() and tasks.once(task.key):
         tasks.start(task)
     result = tasks.ready(task, button="Count its labels")
     return None if result is None else cached.description(fingerprint)

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from pages.explain.view import TOP, explained, first_labels
-from pages.shared import fields, format, jobs, tables
+from pages.shared import fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import results
 from pages.shared.rows import explaining
@@ -95,7 +95,6 @@ def another_result(view, ready) -> None:
     record, title = by_key[key], titles[key]
     both = results.run_and_model(record)
     if both is None:
-        jobs.watch(jobs.active("train", key=record["key"]))
         return
     raw = explained("contributions", record["key"], view.row, view.label)
     other = explaining.named(raw, view.data, raw.attrs["kind"])

@@ -15,7 +15,7 @@ class Selections(door.Runs):
     """A page about one of the selections on the data set in use."""
 
     def list(self, fingerprint) -> list:
-        return [] if fingerprint is None else results.usable("selections", fingerprint)
+        return results.usable("selections", fingerprint)
 
     def titles(self, fingerprint, records) -> dict:
         return run_names.selections(records)

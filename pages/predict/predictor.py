@@ -92,7 +92,7 @@ class Predictors(door.Runs):
         opening = st.session_state.get(OPENING)
         if opening is not None and store.exists(OpenModel.folder, opening):  # it is there since the last run
             _take(fingerprint, st.session_state.pop(OPENING))
-        runs = [] if fingerprint is None else results.with_model(fingerprint)
+        runs = results.with_model(fingerprint)
         return runs + [{"key": key, "name": name} for key, name in opened().items()]
 
     def titles(self, fingerprint, records) -> dict:

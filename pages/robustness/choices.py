@@ -85,7 +85,7 @@ def choose_runs(ready) -> list:
     by_key = {r["key"]: r for r in ready.records}
     picked = fields.pick(
         "Results compared",
-        ready.titles,
+        {key: ready.titles[key] for key in by_key},
         "robustness.runs",
         [r["key"] for r in _first_runs(ready.fingerprint, ready.records)],
         functools.partial(remember_runs, ready.fingerprint),

@@ -192,7 +192,6 @@ def _noisy(ready, compared, settings, level, chosen):
         else:
             both = results.run_and_model(first)
             if both is None:
-                jobs.watch(jobs.active("train", key=first["key"]))
                 return None
             model, attacked = both[1], f", attacked on {format.plain(ready.titles[first['key']])}"
     perturbation = robustness.perturbation(settings.kind, level, **options)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import cached, format, jobs, tables, tasks
+from pages.shared import cached, format, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.results import results, run_names
 from xmlcore import experiment, figures, metrics, store
@@ -179,11 +179,9 @@ def buckets(view, study, past, names) -> None:
 def _frame(view, study, others, names):
     parts = [study.buckets.assign(run=names[view.key])]
     for r in others:
-        of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
-        if of_run is not None:
+        of_run = results.read(by_bucket, r)
+        if of_run is not None:  # else it is being made again
             parts.append(of_run.assign(run=names[r["key"]]))
-        else:
-            jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)
     return frame[frame["n_rows"] > 0]
 

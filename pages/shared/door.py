@@ -116,10 +116,10 @@ class Runs(Page):
     """A page about one of the results on the data set in use, those without a model included."""
 
     def list(self, fingerprint) -> list:
-        return [] if fingerprint is None else results.kept("runs", fingerprint)
+        return results.kept("runs", fingerprint)
 
     def titles(self, fingerprint, records) -> dict:
-        return run_names.names(records)
+        return run_names.names(results.kept("runs", fingerprint))
 
     def pick(self, ready, page) -> bool:
         key = results.chosen(f"{page}.run", ready.fingerprint, ready.records)
@@ -131,15 +131,26 @@ class Runs(Page):
         return True
 
     def choose(self, ready, label, width) -> None:
-        about = "All results of this workspace on this data set that this page can show, newest first."
-        titles = fields.cut(ready.titles, width) if width else ready.titles
-        key = f"{st.session_state[_NAME]}.run"
-        results.choose(key, ready.fingerprint, ready.records, titles, ready.key, about, label)
+        self.select(ready, label, width)
         if len(ready.records) == 1:
             st.caption(results.trained(ready.record))
         if ready.run is not None:
             results.mark(ready.record)
             results.say_warnings(ready.run)
+
+    def select(self, ready, label, width, also=lambda key: None) -> None:
+        """Show a select box of several results; the one taken is shown on the Train page, too, and told ``also``."""
+        widget, titles = f"{st.session_state[_NAME]}.run", {r["key"]: ready.titles[r["key"]] for r in ready.records}
+
+        def take(key):
+            results.take(ready.fingerprint, key)
+            workspace.remember(f"{widget} {ready.fingerprint}", key)
+            also(key)
+
+        if len(titles) > 1:
+            help = "All results of this workspace on this data set that this page can show, newest first. "
+            help += run_names.footnote(titles.values())
+            fields.pick(label, fields.cut(titles, width) if width else titles, widget, ready.key, take, help=help)
 
     def watch(self, ready) -> None:
         for model in self.models:
@@ -153,11 +164,8 @@ class Models(Runs):
     """A page about the model of one of the results on the data set in use."""
 
     def list(self, fingerprint) -> list:
-        every = [] if fingerprint is None else results.with_model(fingerprint)
+        every = results.with_model(fingerprint)
         return [record for record in every if not self.models or record["model"] in self.models]
-
-    def titles(self, fingerprint, records) -> dict:
-        return run_names.names(results.kept("runs", fingerprint)) if self.models else run_names.names(records)
 
     def is_open_without(self) -> bool:
         return False
@@ -173,7 +181,7 @@ class Several(Models):
     """A page about the models of several results; ``draw`` lets the user choose them."""
 
     def list(self, fingerprint) -> list:
-        return [] if fingerprint is None else results.usable("runs", fingerprint)
+        return results.usable("runs", fingerprint)
 
     def pick(self, ready, page) -> bool:
         return True

@@ -109,12 +109,18 @@ def _result_or_start(task, automatic_below, about=""):
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
         estimate = cached.estimated(task)
-        started = st.session_state.setdefault("tasks.started", set())
-        if estimate is not None and estimate.values < automatic_below and task.key not in started:
-            started.add(task.key)
+        if estimate is not None and estimate.values < automatic_below and once(task.key):
             start(task, about=about)
             running = jobs.active(key=task.key)
     return value, is_earlier, running
+
+
+def once(key) -> bool:
+    """Return whether this session calls this for the first time with a key; a start does not loop so."""
+    started = st.session_state.setdefault("tasks.started", set())
+    is_first = key not in started
+    started.add(key)
+    return is_first
 
 
 def _kept(task):
@@ -196,12 +202,11 @@ def _list_or_submit(task, fingerprint: str, *, again: bool = False, **about) -> 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
     """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop."""
-    started = st.session_state.setdefault("tasks.started", set())
-    if ("again", task.key) not in started:
-        started |= {("again", task.key), task.key}
-        start(task, again=again, note=note)
-        return True
-    return False
+    if not once(("again", task.key)):
+        return False
+    once(task.key)  # not as a short task either
+    start(task, again=again, note=note)
+    return True
 
 
 def _about(task):

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from pages.shared import actions, cached, door, fields, format, forms, jobs, sections, settings, tasks
-from pages.shared.results import results, run_names
+from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import trying
 from xmlcore import experiment
@@ -17,18 +17,8 @@ _DRAWN = "train.drawn"  # key of the session's state: the model that was chosen 
 
 def choose(ready) -> None:
     """Show a choice of the run shown; the model to train next becomes its model."""
-    if len(ready.records) < 2:
-        return
     models = {r["key"]: r["model"] for r in ready.records}
-
-    def reopen(key):
-        results.take(ready.fingerprint, key)
-        workspace.remember(NEXT, models[key])
-
-    help = "All results of this workspace on this data set. The Compare page lists them with their measures. "
-    help += run_names.footnote(ready.titles.values())
-    titles = fields.cut(ready.titles, fields.QUARTER)
-    fields.pick("Result shown", titles, "train.shown", ready.key, reopen, help=help)
+    ready.kind.select(ready, "Result shown", fields.QUARTER, lambda key: workspace.remember(NEXT, models[key]))
 
 
 def next_model(shown: dict | None) -> str:

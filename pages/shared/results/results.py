@@ -5,7 +5,7 @@ import re
 
 import streamlit as st
 
-from pages.shared import cached, fields, format, jobs, selectors, settings, tasks
+from pages.shared import cached, format, jobs, selectors, settings, tasks
 from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
@@ -129,7 +129,9 @@ def _make_again(record, note):
         return
     # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
     started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
-    st.warning(note if started or jobs.active(key=task.key) else tasks.STOPPED)
+    running = jobs.active(key=task.key)
+    st.warning(note if started or running else tasks.STOPPED)
+    jobs.watch(running)
 
 
 def mark(record: dict) -> None:
@@ -161,20 +163,6 @@ def _precisions(keys: tuple, changed: int) -> dict[str, float]:
         with contextlib.suppress(store.StoreError, OSError, KeyError, TypeError, ValueError, IndexError):
             found[key] = float(store.info("runs", key)["summary"]["measures"]["P@k"][0])
     return found
-
-
-def choose(
-    widget: str, fingerprint: str, runs: list, titles: dict, key: str, help: str, label: str = "Result shown"
-) -> None:
-    """Show a select box of several results; the chosen one is shown on the Train page, too."""
-
-    def chosen(key):
-        take(fingerprint, key)
-        workspace.remember(f"{widget} {fingerprint}", key)
-
-    if len(runs) > 1:
-        titles = {record["key"]: titles[record["key"]] for record in runs}
-        fields.pick(label, titles, widget, key, chosen, help=f"{help} {run_names.footnote(titles.values())}")
 
 
 def take(fingerprint: str, key: str) -> None:

@@ -282,7 +282,7 @@ def test_archived_and_deleted_results_come_back(ready, words):
     ticked(page, keys[:3]).press("compare.archive")
     assert len(page.frame("run", "created")) == 1 and "Showing 3 of 6 results" in page.text()
     assert sorted(page.set("compare.archived", True).frame("run", "created")["archived"]) == ["", "archived"]
-    assert len(page.go("train").at.selectbox(key="train.shown").options) == 3
+    assert len(page.go("train").at.selectbox(key="train.run").options) == 3
     page.go("compare").press("compare.archive")
     assert not any(one.get("archived") for one in records(page).values())
     before = records(page)
@@ -327,7 +327,7 @@ def test_a_result_is_opened_on_the_train_page(ready, words):
     page = listed(ready, made, words)
     key, name = list(called(page).items())[-1]
     assert page.press(f"compare.open.{key}").at.title[0].value == "Train" and f"result-{key[:12]}" in page.view
-    assert page.at.selectbox(key="train.shown").value == key and name in page.text()
+    assert page.at.selectbox(key="train.run").value == key and name in page.text()
     facts = page.frame("what", "value").set_index("what")["value"]
     assert facts["Fingerprint of the data set"] == words.fingerprint and facts["Key"] == key
     settings = page.frame("title", "value", "by", "name")

@@ -299,11 +299,11 @@ def test_the_whole_model_is_explained_by_itself(page, key):
 
 def test_the_best_result_is_shown_until_one_is_asked_for(ready):
     best, last = train(ready), train(ready, "LdSM", n_estimators=1, max_nodes=3)
-    assert ready.go("train").at.selectbox(key="train.shown").value == best
+    assert ready.go("train").at.selectbox(key="train.run").value == best
     assert ready.go("explain").at.selectbox(key="explain.run").value == best
     ready.set("explain.run", last)
     for name in ("explain", "predict", "train"):
-        box = {"predict": "predict.model", "train": "train.shown"}.get(name, "explain.run")
+        box = {"predict": "predict.model", "train": "train.run"}.get(name, "explain.run")
         assert ready.go(name).at.selectbox(key=box).value == last
         assert f"result-{last[:12]}" in ready.view
 
@@ -318,7 +318,7 @@ def test_the_row_stays_when_another_model_is_chosen(ready, monkeypatch):
     shown = ready.go("explain").at.number_input(key="explain.row").value
     other = next(key for key in keys if key != ready.at.selectbox(key="explain.run").value)
     assert shown == 3 == ready.set("explain.run", other).at.number_input(key="explain.row").value
-    for name, box in (("predict", "predict.model"), ("train", "train.shown")):
+    for name, box in (("predict", "predict.model"), ("train", "train.run")):
         for key in keys:
             ready.go(name).set(box, key)
         assert ready.go("explain").at.number_input(key="explain.row").value == shown

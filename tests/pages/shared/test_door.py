@@ -121,7 +121,7 @@ def test_without_a_label_in_the_test_rows_no_measure_is_shown(ready, server):
 def test_the_result_chosen_on_one_page_is_shown_on_train(ready):
     older, newer = train(ready, "DoubleSampling"), train(ready, "DoubleSampling", random_state=2)
     assert ready.go("sampling").at.selectbox(key="sampling.run").value == newer
-    assert ready.set("sampling.run", older).go("train").at.selectbox(key="train.shown").value == older
+    assert ready.set("sampling.run", older).go("train").at.selectbox(key="train.run").value == older
 
 
 def test_ready_has_the_facts_of_the_result_shown():

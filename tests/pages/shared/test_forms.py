@@ -117,7 +117,7 @@ def test_a_choice_is_kept_when_its_options_change(widget):
 
 @pytest.mark.parametrize(("name", "widget", "letters"), [
     ("predict", "predict.model", fields.QUARTER),
-    ("train", "train.shown", fields.QUARTER),
+    ("train", "train.run", fields.QUARTER),
     ("explain", "explain.run", fields.FIFTH),
 ])  # fmt: skip
 def test_long_names_of_results_are_cut_in_narrow_boxes(ready, name, widget, letters):

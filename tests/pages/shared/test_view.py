@@ -28,7 +28,7 @@ def two_runs(ready):
 def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
     plt, other = (f"result-{run['key'][:12]}" for run in written(two_runs)["runs"])
     assert two_runs.set("train.row", 7).run().view == f"{other}.row-7"
-    two_runs.set("train.shown", written(two_runs)["runs"][0]["key"])
+    two_runs.set("train.run", written(two_runs)["runs"][0]["key"])
     assert two_runs.view == f"{plt}.row-7", "the row is one of the data set"
     again = session(two_runs.token, f"{other}.row-7").go("train")
     assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
@@ -84,7 +84,7 @@ def test_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
     assert "train.OneVsRest.submit" not in keys and not [key for key in keys if key.startswith("train.name")]
     said = looking.text()
     assert "OneVsRest ranks" in said.replace("**", "")
-    assert len(looking.at.selectbox(key="train.shown").options) == 2 and said.count(workspace.READ_ONLY) == 1
+    assert len(looking.at.selectbox(key="train.run").options) == 2 and said.count(workspace.READ_ONLY) == 1
     assert not [field.label for field in looking.at.number_input if field.label in ("C", "Epochs")]
     assert "**Test row 3**" in looking.set("train.row", 3).text(), "it may look at what it likes"
     assert written(two_runs) == before and len(server.jobs()) == n_jobs

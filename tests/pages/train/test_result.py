@@ -60,30 +60,30 @@ def test_labels_that_are_never_predicted_correctly_are_counted():
 
 def two_runs(session):
     page = trained(session).set("train.model", "OneVsRest").press("train.OneVsRest.submit")
-    return page.until(lambda s: [box for box in s.at.selectbox if box.key == "train.shown"])
+    return page.until(lambda s: [box for box in s.at.selectbox if box.key == "train.run"])
 
 
 @pytest.mark.usefixtures("first_figures")
 @pytest.mark.sections("About this result")
 def test_a_result_is_named_deleted_and_brought_back(ready, session, monkeypatch):
     page = two_runs(ready)
-    newer = page.at.session_state["train.shown"]
+    newer = page.at.session_state["train.run"]
     assert figure(page, "P@1 against processor time"), "what a result is beside the others of this data set"
     page.set(f"train.name.{newer}", " my best ")
-    assert page.at.selectbox(key="train.shown").options == ["my best", "PLT"]
+    assert page.at.selectbox(key="train.run").options == ["my best", "PLT"]
     assert "my best" in page.go("explain").at.selectbox(key="explain.run").options
     older = page.go("train").at.session_state["workspace.snapshot"]["runs"][0]["key"]
-    assert page.set("train.shown", older).at.selectbox(key="train.model").value == "PLT", "the form follows the result"
+    assert page.set("train.run", older).at.selectbox(key="train.model").value == "PLT", "the form follows the result"
     assert "Deleted PLT." in page.press("train.delete").text()
     page = session(page.token).go("train")  # another tab, or a reload
-    assert page.press("undo").at.session_state["train.shown"] == older
+    assert page.press("undo").at.session_state["train.run"] == older
     assert "Deleted " not in page.text() and not [b for b in page.at.button if b.key == "undo"]
-    page.set("train.shown", newer).press("train.delete")
+    page.set("train.run", newer).press("train.delete")
     monkeypatch.setattr(room, "UNDO_SECONDS", -1)
     assert "Deleted " not in page.run().text()
     assert "On api-docs, PLT ranks" in page.text().replace("**", "")
     page.set("train.model", "OneVsRest").press("train.OneVsRest.submit")
-    assert page.at.session_state["train.shown"] == newer
+    assert page.at.session_state["train.run"] == newer
 
 
 @pytest.mark.sections("Single predictions")
