@@ -5,7 +5,6 @@ without signing in, but for those who were given its read-only address.
 """
 
 import contextlib
-import secrets
 import time
 
 from pages.shared.operator import accounts
@@ -49,14 +48,6 @@ def bind(token: str, data: dict) -> dict:
             data = {**data, "user": who.id}
             stored.write(token, data)
     return data
-
-
-def begin(empty: dict) -> str:
-    """Make a workspace with these fields, which belongs to the present user, and return its token."""
-    token = secrets.token_hex(16)
-    stored.begin(token, empty)
-    bind(token, empty)
-    return token
 
 
 def listed_keys(fields: dict) -> set[str]:

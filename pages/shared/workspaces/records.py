@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from copy import deepcopy
 
-from pages.shared.operator.user_workspaces import LISTS
 from pages.shared.workspaces import stored
 from xmlcore import experiment
 
@@ -48,21 +47,6 @@ def read(token) -> dict | None:
     read = deepcopy(EMPTY) | data
     read["jobs"] = [record for record in read["jobs"] if record["kind"] in experiment.KINDS]  # else of another version
     return read
-
-
-def add(data: dict, entries: dict) -> None:
-    """Add data sets and results to a workspace, in place; its entries stay, and names that are taken get a number."""
-    for fingerprint, entry in entries["known"].items():
-        if fingerprint not in data["known"]:
-            taken = [other["name"] for other in data["known"].values()]
-            entry = ({"entry": entry["name"]} if entry["source"] == "catalog" else {}) | entry
-            data["known"][fingerprint] = entry | {"name": free_dataset_name(entry["name"], taken)}
-    for name in (*LISTS, "jobs"):
-        listed = {record["key"] for record in data[name]}
-        data[name] += [record for record in entries.get(name, ()) if record["key"] not in listed]
-    for name in LISTS:
-        data[name].sort(key=lambda record: record.get("created") or record["asked"])
-    data["made"] += [entry for entry in entries.get("made", ()) if entry not in data["made"]]
 
 
 def free_dataset_name(wanted: str, taken: Collection[str]) -> str:

@@ -9,7 +9,8 @@ from pages.shared import actions, format
 from pages.shared.operator import audit
 from pages.shared.operator.user_workspaces import LISTS, listed_keys
 from pages.shared.process import room
-from pages.shared.workspaces import records, workspace
+from pages.shared.workspaces import workspace
+from pages.shared.workspaces.records import free_dataset_name
 from xmlcore import store
 
 FIELDS = ("known", *LISTS, "made", "shown", "widgets", "dataset")  # of the workspace: those that name what goes
@@ -110,9 +111,17 @@ def _drop(data, keys):
 
 def _restore(data, entries):
     """Add entries to the fields of a workspace; a data set whose name is taken by now gets a number."""
-    records.add(data, entries)
+    for fingerprint, entry in entries["known"].items():
+        taken = [other["name"] for other in data["known"].values()]
+        entry = ({"entry": entry["name"]} if entry["source"] == "catalog" else {}) | entry
+        data["known"].setdefault(fingerprint, entry | {"name": free_dataset_name(entry["name"], taken)})
+    for name in (*LISTS, "made"):
+        listed = {_key(entry) for entry in data[name]}
+        data[name] += [entry for entry in entries[name] if _key(entry) not in listed]
+    for name in LISTS:
+        data[name].sort(key=lambda record: record.get("created") or record["asked"])
     for name in ("shown", "widgets"):
-        data[name] = entries.get(name, {}) | data[name]
+        data[name] = entries[name] | data[name]
     data["dataset"] = data["dataset"] or entries["dataset"]
 
 

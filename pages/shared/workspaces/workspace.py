@@ -171,7 +171,11 @@ def take_notices() -> list[str]:
 
 
 def begin() -> str:
-    return user_workspaces.begin(deepcopy(workspace_records.EMPTY))
+    """Begin an empty workspace, which belongs to the present user, and return its token."""
+    made = secrets.token_hex(16)
+    stored.begin(made, workspace_records.EMPTY)
+    user_workspaces.bind(made, workspace_records.EMPTY)
+    return made
 
 
 def _current() -> dict:

@@ -1,6 +1,7 @@
 """The lines of a table and their cells, where quotes may hold separators and line ends; cells as numbers or texts."""
 
 import io
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -230,16 +231,14 @@ class RecordBlock:
 
 def first_records(text, count: int) -> list[bytes]:
     """Return up to ``count`` first lines of a text that are not blank, with line ends in quotes."""
-    size = 1 << 16
-    while True:
-        piece = text[:size]
+    for power in itertools.count(8):
+        piece = text[: 4**power]
         ends = np.append(_line_ends(piece)[1], [piece.size] * (piece.size == text.size)).astype(np.int64)
         lines = np.searchsorted(ends, np.flatnonzero(~np.isin(piece, _BLANKS)), side="right")
         lines = np.unique(lines[lines < ends.size])[:count].tolist()
         if len(lines) == count or piece.size == text.size:
             starts = np.append(0, ends)
             return [piece[starts[line] : ends[line]].tobytes().rstrip(b"\r\n") for line in lines]
-        size *= 4
 
 
 def _line_ends(piece) -> tuple[np.ndarray, np.ndarray]:

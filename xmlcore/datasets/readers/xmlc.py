@@ -241,11 +241,10 @@ def _fits(text, header, source, line, first_index):
 
 def _without_blank_end(text, start):
     """Return a text without the blank lines at its end, but not less than to ``start``."""
-    end, kept = text.size, 0
-    while end > start and not kept:
+    end = text.size
+    while end > start and text[end - 1] in _BLANKS:
         begin = max(start, end - _PART)
-        kept = len(text[begin:end].tobytes().rstrip(_BLANKS))
-        end = begin + kept
+        end = begin + len(text[begin:end].tobytes().rstrip(_BLANKS))
     return text[:end]
 
 
