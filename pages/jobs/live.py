@@ -119,7 +119,7 @@ def _sweep_state(record) -> str:
 def _each(shown, line):
     records = {record["id"]: record for record in workspace.get("jobs")}
     for job in shown:
-        (_waiting if job in line else _running)(job, records.get(job.id, {}))
+        _card(job, records.get(job.id, {}), job in line)
 
 
 def _pause_all(own):
@@ -133,17 +133,26 @@ def _pause_all(own):
         actions.button("Pause all", key="jobs.pause.all", on_click=queue.pause, args=(mine,), help=about)
 
 
-def _running(job, record):
+def _card(job, record, waits):
+    """Show a job, which runs or ``waits``, with the buttons that it has."""
     with st.container(key=f"job-{job.id}", border=True, gap="small"):
         st.markdown(format.bold(jobs.title(job, record)))
-        fragments.live(lambda place: place.progress(job.fraction, text=format.plain(jobs.doing(job))))
-        fragments.live(lambda place: place.caption(format.plain(", ".join(_facts(job, record)))))
+        if job.plan.after or not waits:
+            words = lambda: None if waits else format.plain(jobs.doing(job))  # noqa: E731
+            fragments.live(lambda place: place.progress(job.fraction, text=words()))
+        facts = lambda: [jobs.waiting(job), *_expected(job)] if waits else _facts(job, record)  # noqa: E731
+        fragments.live(lambda place: place.caption(format.plain(", ".join(facts()))))
+        if waits and not job.fits:
+            st.warning("This job does not fit into the memory of this machine: choose smaller settings.")
         with st.container(horizontal=True):
             _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
+            if waits and "memory" in job.waits_for:
+                _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
             shown = st.session_state.get(LOG) == job.id
             take = {"on_click": st.session_state.update, "args": ({LOG: None if shown else job.id},)}
-            st.button("Hide log" if shown else "Log", key=f"jobs.log.{job.id}", **take)
-        if shown:
+            if not waits:
+                st.button("Hide log" if shown else "Log", key=f"jobs.log.{job.id}", **take)
+        if shown and not waits:
             fragments.live(lambda place: show_log(job.log, place))
 
 
@@ -167,20 +176,6 @@ def _facts(job, record):
 
 def _expected(job) -> list:
     return [] if job.plan.seconds is None else [f"expected {format.roughly(job.plan.seconds)}"]
-
-
-def _waiting(job, record):
-    with st.container(key=f"job-{job.id}", border=True, gap="small"):
-        st.markdown(format.bold(jobs.title(job, record)))
-        fragments.live(lambda place: place.caption(format.plain(", ".join([jobs.waiting(job), *_expected(job)]))))
-        if job.plan.after:
-            fragments.live(lambda place: place.progress(job.fraction))
-        if not job.fits:
-            st.warning("This job does not fit into the memory of this machine: choose smaller settings.")
-        with st.container(horizontal=True):
-            _button("Stop", "stop", job, jobs.stop, job.id)
-            if "memory" in job.waits_for:
-                _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
 
 
 def _button(label, name, job, do, *args, disabled=False):
