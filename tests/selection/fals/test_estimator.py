@@ -205,7 +205,7 @@ FITS = (
     [
         *((params, 100_000, 7) for params in FITS[3:5]),
         *((params, 20_000, 7) for params in FITS[:3] + FITS[5:]),
-        *((params, 20, 2_000) for params in FITS[:5]),
+        *((params, 20, 1_000) for params in FITS[:5]),
     ],
 )
 def test_a_fit_takes_the_memory_that_is_estimated(params, n_features, n_labels):
