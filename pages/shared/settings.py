@@ -13,7 +13,7 @@ _NO_WORDS = ("tol", "l2")
 _OF_ANOTHER = "predictions of another program"  # in the place of settings
 
 
-def _known(model: str) -> dict:
+def known_parameters(model: str) -> dict:
     """Return the parameters of a model or a method by name; none of one of another version of xmlcore."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     return {p.name: p for p in info.parameters} if info else {}
@@ -23,14 +23,14 @@ def changed(model: str, params: dict) -> str:
     """Return what differs from the defaults, such as ``Trees: 3, Arity: 16``; empty when nothing does."""
     if model == experiment.GIVEN:
         return _OF_ANOTHER
-    if not _known(model):
+    if not known_parameters(model):
         return ", ".join(f"{name}: {value_text(value)}" for name, value in params.items())
     return changed_params((experiment.MODELS | experiment.SELECTORS)[model], params)
 
 
 def short_changed(model: str, params: dict) -> str:
     """Return what differs from the defaults in a few words, such as ``Trees 3, Arity 16``; empty when nothing does."""
-    known = _known(model)
+    known = known_parameters(model)
     return short_words(model, {n: v for n, v in params.items() if n not in known or v != known[n].default})
 
 
@@ -38,7 +38,7 @@ def words(model: str, params: dict) -> str:
     """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
     if model == experiment.GIVEN:
         return _OF_ANOTHER
-    known = _known(model)
+    known = known_parameters(model)
     labels = {name: known[name].label if name in known else name for name in params}
     return "; ".join(f"{labels[name]} = {value_text(value, known.get(name))}" for name, value in params.items())
 
@@ -53,7 +53,7 @@ def short_words(model: str, params: dict) -> str:
     """Return settings for a name, such as ``C 0.5, Trees 3``: with the distinctive part of the form's labels."""
     if model == experiment.GIVEN:
         return ""
-    known = _known(model)
+    known = known_parameters(model)
     often = Counter(p.label.split(",")[0] for p in known.values())
     labels = {name: name for name in params}
     for name in params.keys() & known.keys():
@@ -64,7 +64,7 @@ def short_words(model: str, params: dict) -> str:
 
 def in_form(model: str, message: str) -> str:
     """Return a message of a model or a selection with names of parameters replaced by the labels of the form."""
-    for p in _known(model).values():
+    for p in known_parameters(model).values():
         field = f"“{p.label}”"
         message = re.sub(rf"(?<!\w){p.name}='(\w+)'", lambda m, p=p, f=field: f"{f} = {p.named(m[1])}", message)
         if p.kind == "bool":

@@ -157,8 +157,7 @@ def about(ready) -> None:
 
 
 def _settings(run) -> None:
-    info = experiment.MODELS.get(run.model)
-    known = {p.name: p for p in info.parameters} if info else {}
+    known = settings.known_parameters(run.model)
     own = {name: name not in known or value != known[name].default for name, value in run.params.items()}
     every = [(name, value, "you" if own[name] else "default") for name, value in run.params.items()]
     every += [(name, value, "the model") for name, value in run.chosen.items()]
