@@ -31,14 +31,7 @@ class Selections(door.Runs):
         st.markdown("Which features matter for which label, and which labels depend on the same?")
         runs = runs or first_results.comes(fingerprint, "select", method=method)
         if not runs:
-            actions.button(
-                f"Select features by {method} with its default settings{tasks.time_in_brackets(task, unknown=nothing)}",
-                type="primary",
-                key="features.begin",
-                on_click=tasks.start,
-                args=(task,),
-                disabled=nothing,
-            )
+            door.offer(f"Select features by {method}", task, "features.begin", nothing)
         controls_and_jobs(data, fingerprint, None, "Other methods and settings")
 
     def pick(self, ready, page) -> bool:

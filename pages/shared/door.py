@@ -255,19 +255,19 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
     running = any(jobs.active("train", fingerprint=ready.fingerprint, **one) for one in about)
     with st.container(horizontal=True, vertical_alignment="center"):
         task = tasks.train_task(ready.fingerprint, kind.train, params=None, k=results.K)
-        actions.button(
-            f"Train {kind.train} with its default settings{tasks.time_in_brackets(task, unknown=bool(problem))}",
-            type="primary",
-            key=f"{page}.train",
-            on_click=tasks.start,
-            args=(task,),
-            disabled=bool(problem) or running,
-        )
+        offer(f"Train {kind.train}", task, f"{page}.train", bool(problem), running)
         addresses.link("Train", "Other models and settings on the Train page")
     if problem:
         st.warning(problem)
     for one in about:
         watch_training(ready.fingerprint, **one)
+
+
+def offer(label: str, task, key: str, refused: bool, running: bool = False) -> None:
+    """Show the button that makes the first result of a page."""
+    label += f" with its default settings{tasks.time_in_brackets(task, unknown=refused)}"
+    about = {"key": key, "on_click": tasks.start, "args": (task,), "disabled": refused or running}
+    actions.button(label, type="primary", **about)
 
 
 def refuses(model, ready) -> str:
