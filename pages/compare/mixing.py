@@ -49,5 +49,4 @@ def below(task, ticked: list, frame) -> None:
         share = f"{100 * TWINS:.0f} % of the training rows"
         st.caption(f"Mix finds weights with models trained on {share}: {tasks.takes(seconds)}.")
     for key in ticked:
-        jobs.watch(jobs.active("train", key=key))
-        jobs.show_failures(jobs.failed("train", key=key))
+        jobs.follow("train", key=key)

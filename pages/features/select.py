@@ -57,8 +57,7 @@ class Selections(door.Runs):
 
 def controls_and_jobs(data, fingerprint, shown: str | None, title: str = "Select features") -> None:
     """Show running or failed selections, and the form, folded; ``shown`` is the key of the selection shown."""
-    jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
-    jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
+    jobs.follow("select", fingerprint=fingerprint)
     with st.expander(title, icon=":material/filter_list:"):
         fragments.alone(_controls)(data, fingerprint, shown)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.shared import cached, door, fields, format, jobs, tasks
+from pages.shared import cached, fields, format, jobs, tasks
 from pages.shared.process import room
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
@@ -141,7 +141,7 @@ def watch_trainings(ready) -> None:
         keys = [r["key"] for r in _first_runs(ready.fingerprint, ready.records)]
     again = {r["key"]: results.key_now(r) for r in ready.records}  # results of an earlier version get another key
     for key in dict.fromkeys(again.get(key, key) for key in keys):
-        door.watch_training(ready.fingerprint, key=key)
+        jobs.follow("train", fingerprint=ready.fingerprint, key=key)
 
 
 def choose_noise(ready, runs) -> NoiseSettings:

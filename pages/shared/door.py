@@ -154,10 +154,10 @@ class Runs(Page):
 
     def watch(self, ready) -> None:
         for model in self.models:
-            watch_training(ready.fingerprint, model=model)
+            jobs.follow("train", fingerprint=ready.fingerprint, model=model)
         if not self.models:
             key = {} if ready.record is None else {"key": results.key_now(ready.record)}
-            watch_training(ready.fingerprint, **key)
+            jobs.follow("train", fingerprint=ready.fingerprint, **key)
 
 
 class Models(Runs):
@@ -260,7 +260,7 @@ def no_result(ready: Ready, page: str, kind: Page) -> None:
     if problem:
         st.warning(problem)
     for one in about:
-        watch_training(ready.fingerprint, **one)
+        jobs.follow("train", fingerprint=ready.fingerprint, **one)
 
 
 def offer(label: str, task, key: str, refused: bool, running: bool = False) -> None:
@@ -281,9 +281,3 @@ def refuses(model, ready) -> str:
         return f"{model} {NO_PAIRS}"
     refuses = defaults.get("negative") == "refuse" and cached.has_negative_values(ready.fingerprint)
     return settings.needs_amounts(model) if refuses else ""
-
-
-def watch_training(fingerprint: str, **about) -> None:
-    """Show the progress and the failures of trainings on a data set; ``about`` narrows them down, as ``model=``."""
-    jobs.watch(jobs.active("train", fingerprint=fingerprint, **about)[::-1])
-    jobs.show_failures(jobs.failed("train", fingerprint=fingerprint, **about))

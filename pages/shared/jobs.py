@@ -75,6 +75,12 @@ def watch(jobs: list, *, compact: bool = False) -> None:
         _show_jobs(jobs, compact)
 
 
+def follow(kind: str, **fields) -> None:
+    """Show the progress, the newest job first, and the failures of jobs; arguments as for :func:`active`."""
+    watch(active(kind, **fields)[::-1])
+    show_failures(failed(kind, **fields))
+
+
 def poll_seconds() -> float:
     """Return after how many seconds a session polls its jobs: more when many sessions have jobs."""
     owners = {owner for job in job_queue.queue().jobs() if job.active for owner in job.owners}

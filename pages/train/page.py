@@ -4,7 +4,7 @@ import functools
 
 import streamlit as st
 
-from pages.shared import actions, addresses, door, sections, sweeping
+from pages.shared import actions, addresses, door, jobs, sections, sweeping
 from pages.train import answer, controls, groups, labels, measures, tried, trying
 from xmlcore import experiment
 
@@ -21,7 +21,7 @@ def draw(ready) -> None:
     with right:
         controls.choose(ready)
         actions.form(controls.show, ready.data, ready.fingerprint, ready.record)
-        door.watch_training(ready.fingerprint)
+        jobs.follow("train", fingerprint=ready.fingerprint)
     if further := {title: functools.partial(part, ready) for title, part in _sections(ready).items()}:
         sections.show("train", further)
 
