@@ -1,14 +1,20 @@
 """Review: which labels of training rows are wrong or missing, and does a model get better when they are corrected?"""
 
+import functools
+
 import numpy as np
 import streamlit as st
 
 from pages.review import decisions, item
-from pages.review.view import OF_RUN, Reviewed
-from pages.shared import door, fields, first_results, format, sections, tables, tasks
+from pages.review.view import CHANGED, OF_RUN, Reviewed
+from pages.shared import actions, door, fields, first_results, format, sections, tables, tasks
 from xmlcore import experiment
 
-LISTED = 1000  # labels in the table
+LISTED = 1000  # labels in the table, and rows of a label
+AT_ONCE = {  # one row and several, and the button
+    "wrong": ("has {} wrongly", "have {} wrongly", "Remove it from {}"),
+    "missing": ("lacks {}", "lack {}", "Add it to {}"),
+}
 ODD = "Doubts about the labels that rows have, added up. A wrong label is taken to be as odd as one drawn at random."
 
 
@@ -36,7 +42,14 @@ def _review(ready, found) -> None:
         "Corrected data": lambda: decisions.corrected_data(view),
     }
     item.review(view)
-    sections.show("review", sections_of)
+    sections.show("review", {title: functools.partial(_section, draw) for title, draw in sections_of.items()})
+
+
+def _section(draw) -> None:
+    """Draw a section, or the whole page once a press in the section has changed what the page shows."""
+    if st.session_state.pop(CHANGED, False):
+        st.rerun()
+    draw()
 
 
 def cards(view) -> None:
@@ -53,7 +66,7 @@ def cards(view) -> None:
 
 
 def by_label(view) -> None:
-    """Show how many wrong and missing labels are expected of each label; a tick reviews one."""
+    """Show how many wrong and missing labels are expected of each label; one that is ticked is reviewed."""
     frame = view.found.by_label.head(LISTED)
     rows = np.bincount(view.data.Y_train.indices, minlength=view.data.n_labels)
     names = [view.data.label_name(int(j)) for j in frame["label"]]
@@ -62,9 +75,40 @@ def by_label(view) -> None:
     for kind, title in (("wrong", "Wrong"), ("missing", "Missing")):
         columns[kind] = tables.number(title, format="%.1f", help=f"Expected number of {kind} labels.")
         columns |= {f"{kind}_{end}": tables.number(f"{title}, {end}", format="%.1f") for end in ("low", "high")}
-    tick = tables.on_tick("review.labels", names, lambda name: st.session_state.update({"review.label": name}))
-    tables.show(frame, "review.labels", columns, first=tuple(columns), most=420, **tick)
+    tick = tables.on_tick("review.labels", names, lambda name: view.only("" if name is None else name), untick=True)
+    shown = tables.show(frame, "review.labels", columns, first=tuple(columns), most=420, **tick)
     st.caption(f"{format.showing(len(frame), len(view.found.by_label), 'label')}. Tick one to review its rows.")
+    for line in shown["selection"]["rows"]:
+        at_once(view, int(frame["label"].iloc[line]))
+
+
+def at_once(view, label) -> None:
+    """Let one press decide all doubts about a label, from a doubt on that is chosen; list their rows."""
+    found, name = view.left[view.left["label"] == label], format.bold(view.data.label_name(label))
+    percent = fields.slider("Decide at once all doubts of at least, %", 10, 95, "review.least", 50, step=5)
+    found, least = found[found["doubt"] >= percent / 100], 100 * view.found.doubts["doubt"].min()
+    for kind, chosen in found.groupby("kind"):
+        one, several, button = AT_ONCE[kind]
+        number, decision = format.count(len(chosen), "row"), item.CHANGES[kind][1]
+        says = (one if len(chosen) == 1 else several).format(name)
+        st.markdown(
+            f"**{number}** {'probably' if percent >= 50 else 'perhaps'} {says}. By the sum of the doubts, "
+            f"{chosen['doubt'].sum():,.1f} should be corrected."
+        )
+        frame = tables.rows(view.data, "training", chosen["row"].head(LISTED))
+        frame["percent"] = 100 * chosen["doubt"].head(LISTED).to_numpy()
+        columns = {
+            "row": tables.number("Row", 70), "percent": tables.bar("Doubt", 90), "name": tables.text("Name"),
+            "text": tables.text("Text", 400), "labels": tables.text("Labels", 300),
+        }  # fmt: skip
+        tables.show(frame, f"review.once.{kind}", columns, most=320)
+        actions.button(
+            button.format(number), on_click=view.decide_all, args=(decision, chosen), key=f"review.all.{kind}"
+        )
+    if found.empty:
+        st.caption(f"No such doubt about {name} is left.")
+    if len(view.found.doubts) < view.found.n_doubts and least > percent:
+        st.caption(f"Doubts below {np.floor(10 * least) / 10:.1f}\u00a0% are not kept.")
 
 
 ASKED = "Which labels of training rows are probably wrong, and which are missing?"

@@ -17,6 +17,7 @@ KINDS = {"all": "All", "wrong": "Wrong", "missing": "Missing"}
 OF_RUN = "Result whose settings are used"
 SEEN_SECONDS = 0.25  # between two decisions at least
 AT = "review.at"  # key of st.session_state: row and label that were ticked
+CHANGED = "review.changed"  # likewise: whether a press has changed what the page shows, until it is drawn
 SKIPPED = "review.skipped"  # likewise: rows and labels that were skipped
 PAIR = ["row", "label"]
 FIELDS = [*PAIR, "decision"]
@@ -28,6 +29,7 @@ class Reviewed:
     def __init__(self, ready, found):
         self.ready, self.data, self.found = ready, ready.data, found
         self.rows = database().rows(TABLE, self.prefix)
+        st.session_state[CHANGED] = False
 
     @property
     def prefix(self) -> str:
@@ -43,17 +45,23 @@ class Reviewed:
         return made.drop_duplicates(PAIR, keep="last").reset_index(drop=True)
 
     @functools.cached_property
+    def left(self) -> pd.DataFrame:
+        """The doubts that are still to be decided."""
+        found = self.found.doubts
+        pairs = pd.MultiIndex.from_frame(self.decided[PAIR].astype(np.int64))
+        return found[~pd.MultiIndex.from_frame(found[PAIR]).isin(pairs)]
+
+    @functools.cached_property
     def queue(self) -> pd.DataFrame:
-        """The doubts that are still to be decided, of the kind and the labels that are chosen."""
-        found, kind = self.found.doubts, st.session_state.get("review.kind", "all")
+        """Those of the kind and the labels that are chosen."""
+        found, kind = self.left, st.session_state.get("review.kind", "all")
         label = st.session_state.get("review.label", "").strip()
         if kind in KINDS and kind != "all":
             found = found[found["kind"] == kind]
         if label:
             known = [j for j in found["label"].unique() if label.lower() in self.data.label_name(int(j)).lower()]
             found = found[found["label"].isin([*known, int(label) if label.isdecimal() else -1])]
-        pairs = pd.MultiIndex.from_frame(self.decided[PAIR].astype(np.int64))
-        return found[~pd.MultiIndex.from_frame(found[PAIR]).isin(pairs)]
+        return found
 
     @functools.cached_property
     def shown(self) -> "pd.Series | None":
@@ -79,9 +87,14 @@ class Reviewed:
             self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
 
+    def decide_all(self, decision: str, lines) -> None:
+        """Keep a decision about each of several rows and labels."""
+        if not workspace.refuse_change():
+            self.put(lines[PAIR].assign(decision=decision).to_dict("records"))
+
     def put(self, values: list[dict]) -> None:
-        """Keep decisions; one press takes all of a file back."""
-        now, more = time.time_ns(), {"by": workspace.get("user") or ""}
+        """Keep decisions; one press takes all of them back."""
+        now, more, st.session_state[CHANGED] = time.time_ns(), {"by": workspace.get("user") or ""}, True
         with database().change():
             for at, value in enumerate(values):
                 database().put(TABLE, f"{self.prefix}{now + at:020d}", more | value | {"file": len(values) > 1 and now})
@@ -98,6 +111,10 @@ class Reviewed:
                 if row.key == last.key or file and row.value.get("file") == file:
                     database().remove(TABLE, row.key)
             self.look([last.value[name] for name in PAIR])
+
+    def only(self, name: str) -> None:
+        """Review labels with this in their names."""
+        st.session_state["review.label"], st.session_state[CHANGED] = name, True
 
     def look(self, pair) -> None:
         st.session_state[AT] = list(pair)

@@ -72,6 +72,21 @@ def test_labels_and_kinds_choose_what_is_reviewed(page, found):
     assert f"**Training row {row}**" in page.text()
 
 
+@pytest.mark.parametrize("kind, decision", [("missing", "add"), ("wrong", "remove")])
+def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decision):
+    strong = found[(found["kind"] == kind) & (found["doubt"] >= 0.2)]
+    (label, n), *_ = strong["label"].value_counts().items()
+    table = next(one for one in page.at.dataframe if f"{kind}_low" in one.value)
+    page.tick(table, table.value["label"].tolist().index(label))
+    page.set("review.least", 20)
+    assert f"{n} rows perhaps {'have' if kind == 'wrong' else 'lack'} topic *{label}*" in page.text().replace("**", "")
+    page.press(f"review.all.{kind}")
+    rows = strong.loc[strong["label"] == label, "row"]
+    assert decisions() == [[row, label, decision] for row in rows] and page.metrics()["Corrected"] == str(n)
+    page.press("review.undo")
+    assert not decisions()
+
+
 def test_rows_like_this_one_are_those_of_largest_cosine(page, found):
     X = word_data().X_train.toarray()
     row = int(found.iloc[0]["row"])
