@@ -117,9 +117,16 @@ def since(seconds: float) -> str:
     return when(datetime.fromtimestamp(seconds).astimezone().isoformat())
 
 
+_FOUND_LATER = re.compile(
+    r":(?=[\w+-]+[:/]|//)|\bwww(?=\.)|@(?=[-\w]+\.)|(?<!\S)[-<>~](?=(?:->|[->=])(?!\S))", re.IGNORECASE
+)
+
+
 def plain(text: str) -> str:
     r"""Return ``text`` escaped for Markdown: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
-    return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in visible(str(text)))
+    # Icons, addresses and arrows are found in texts without their backslashes: what cannot be seen parts them.
+    parted = _FOUND_LATER.sub("\\g<0>\u2060", visible(str(text)))
+    return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in parted)
 
 
 def sentence(text: str) -> str:

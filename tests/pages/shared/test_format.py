@@ -73,6 +73,17 @@ def test_names_in_lists_files_and_markdown_are_written_plainly():
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    [":material/x:", ":smile:", ":streamlit:", "www.a.org", "https://a.org", "a@b.org", "a -> b", "-- a", "<= b"],
+)
+def test_names_are_no_icons_links_or_arrows(name):
+    unescaped = re.sub(r"\\(.)", r"\1", format.plain(name))
+    later = r":[\w+-]+[:/]|https?://|www\.|@\w|(^|\s)(<->|->|<-|--|>=|<=|~=)(\s|$)"  # Streamlit's, after unescaping
+    assert re.search(later, name) and not re.search(later, unescaped)
+    assert unescaped.replace("\u2060", "") == name and ":material/" not in format.plain(name)
+
+
 def test_times_are_in_the_zone_of_the_reader(monkeypatch):
     monkeypatch.setattr(format.st, "context", SimpleNamespace(timezone="Asia/Tokyo"))
     year = format.moment("2026-01-01T00:00:00+00:00").now().year
