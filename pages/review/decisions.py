@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.review.view import FIELDS
+from pages.review.view import FIELDS, PAIR
 from pages.shared import actions, format, jobs, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
@@ -25,8 +25,15 @@ def table(view) -> None:
             "by": tables.text("By"), "when": tables.moments("When"),
         }  # fmt: skip
         shown = frame.assign(when=frame["when"].map(format.moment))
-        tables.show(shown, "review.decisions", columns, most=320)
+        # another key with other lines: ticks are of lines, and would stay
+        key, ticks = f"review.decisions {len(view.rows)}", {"on_select": "rerun", "selection_mode": "multi-row"}
+        ticked = tables.show(shown, key, columns, most=320, **ticks)["selection"]["rows"]
         with st.container(horizontal=True):
+            if ticked:
+                actions.button(
+                    f"Withdraw {format.count(len(ticked), 'decision')}", on_click=view.withdraw,
+                    args=(frame[PAIR].iloc[ticked].to_numpy().tolist(),), key="review.withdraw",
+                )  # fmt: skip
             charts.csv_button("Decisions as CSV", frame, f"{view.ready.files}-decisions")
             charts.file_button(
                 "as JSON lines", lambda: frame.to_json(orient="records", lines=True),

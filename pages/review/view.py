@@ -18,6 +18,7 @@ OF_RUN = "Result whose settings are used"
 SEEN_SECONDS = 0.25  # between two decisions at least
 AT = "review.at"  # key of st.session_state: row and label that were ticked
 CHANGED = "review.changed"  # likewise: whether a press has changed what the page shows, until it is drawn
+MINE = "review.mine"  # likewise: keys of the decisions of this tab
 SKIPPED = "review.skipped"  # likewise: rows and labels that were skipped
 PAIR = ["row", "label"]
 FIELDS = [*PAIR, "decision"]
@@ -77,13 +78,16 @@ class Reviewed:
         return None
 
     def decide(self, decision: str, line) -> None:
-        """Keep a decision about a row and a label."""
+        """Keep a decision about a row and a label, unless another tab has decided it."""
         if workspace.refuse_change():
             return
-        pair, last = [int(line["row"]), int(line["label"])], database().rows(TABLE, self.prefix)[-1:]
+        pair, rows = [int(line["row"]), int(line["label"])], database().rows(TABLE, self.prefix)
+        about, mine = [row for row in rows if _pair(row) == pair], st.session_state.get(MINE, ())
         # a key that is held down, or pressed before the next doubt is seen, decides nothing
-        too_soon = any(time.time() - row.written < SEEN_SECONDS for row in last)
-        if not too_soon and all(pair != [row.value[name] for name in PAIR] for row in last):
+        too_soon = any(time.time() - row.written < SEEN_SECONDS for row in rows if row.key in mine)
+        if about and about[-1].key not in mine:
+            workspace.notify(f"Another tab has decided this: {about[-1].value['decision']}.")
+        elif not about and not too_soon:
             self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
 
@@ -97,20 +101,27 @@ class Reviewed:
         now, more, st.session_state[CHANGED] = time.time_ns(), {"by": workspace.get("user") or ""}, True
         with database().change():
             for at, value in enumerate(values):
-                database().put(TABLE, f"{self.prefix}{now + at:020d}", more | value | {"file": len(values) > 1 and now})
+                key = f"{self.prefix}{now + at:020d}"
+                database().put(TABLE, key, more | value | {"file": len(values) > 1 and now})
+                st.session_state.setdefault(MINE, set()).add(key)
 
     def skip(self, line) -> None:
         st.session_state.setdefault(SKIPPED, set()).add((line["row"], line["label"]))
         st.session_state[AT] = None
 
     def undo(self) -> None:
-        """Take the last decision back, and show what it was about."""
-        if self.rows and not workspace.refuse_change():
-            last, file = self.rows[-1], self.rows[-1].value.get("file")
-            for row in self.rows:
-                if row.key == last.key or file and row.value.get("file") == file:
-                    database().remove(TABLE, row.key)
-            self.look([last.value[name] for name in PAIR])
+        """Take the last decision of this tab back, or the last of all, and show what it was about."""
+        rows = database().rows(TABLE, self.prefix)
+        rows = [row for row in rows if row.key in st.session_state.get(MINE, ())] or rows
+        if rows and not workspace.refuse_change():
+            last, file = rows[-1], rows[-1].value.get("file")
+            _remove(row for row in rows if row.key == last.key or file and row.value.get("file") == file)
+            self.look(_pair(last))
+
+    def withdraw(self, pairs: list) -> None:
+        """Take all decisions about rows and labels back."""
+        if not workspace.refuse_change():
+            _remove(row for row in database().rows(TABLE, self.prefix) if _pair(row) in pairs)
 
     def only(self, name: str) -> None:
         """Review labels with this in their names."""
@@ -133,3 +144,14 @@ class Reviewed:
         rows, labels = (self.decided[name].to_numpy(np.int64) for name in PAIR)
         has = np.asarray(self.data.Y_train[rows, labels]).astype(bool).ravel() if rows.size else np.zeros(0, bool)
         return self.decided[self.decided["decision"].to_numpy() == np.where(has, "remove", "add")]
+
+
+def _pair(row) -> list[int]:
+    return [row.value[name] for name in PAIR]
+
+
+def _remove(rows) -> None:
+    with database().change():
+        for row in rows:
+            database().remove(TABLE, row.key)
+    st.session_state[CHANGED] = True

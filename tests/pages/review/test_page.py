@@ -60,6 +60,20 @@ def test_doubts_are_decided_undone_and_corrected(page, key, found):
     page.press("review.train").until(lambda s: "P@1" in s.metrics())
 
 
+def test_another_tab_decides_and_decisions_are_withdrawn(page, found, session):
+    first, second = found.iloc[0], found.iloc[1]
+    other = session(page.token).go("review")
+    page.press("review.k")
+    other.press("review.k")
+    assert decisions() == [[first["row"], first["label"], "keep"]], "the other tab sees that it is decided"
+    assert "Another tab has decided this" in other.text() and other.metrics()["Decided"] == "1"
+    other.press("review.k")
+    page.press("review.undo")
+    assert decisions() == [[second["row"], second["label"], "keep"]], "of this tab"
+    page.tick(next(one for one in page.at.dataframe if "when" in one.value), 0).press("review.withdraw")
+    assert not decisions() and page.metrics()["Decided"] == "0"
+
+
 def test_labels_and_kinds_choose_what_is_reviewed(page, found):
     page.set("review.kind", "missing")
     assert "Is **topic" in asked(page) and " missing? " in asked(page)
