@@ -20,6 +20,8 @@ def table(view) -> None:
         st.caption("Nothing is decided yet.")
     else:
         frame = made.assign(name=tables.label_names(view.data, made["label"]))[::-1]
+        if len(view.earlier):
+            st.caption(f"With {len(view.earlier):,} of them this data set was made: these stay.")
         columns = {
             "row": tables.number("Row", 70), "name": tables.text("Label", 240), "decision": tables.text("Decision"),
             "by": tables.text("By"), "when": tables.moments("When"),
@@ -29,10 +31,13 @@ def table(view) -> None:
         key, ticks = f"review.decisions {len(view.rows)}", {"on_select": "rerun", "selection_mode": "multi-row"}
         ticked = tables.show(shown, key, columns, most=320, **ticks)["selection"]["rows"]
         with st.container(horizontal=True):
-            if ticked:
+            mine = [
+                pair for pair in frame[PAIR].iloc[ticked].to_numpy().tolist() if pair in view.own[PAIR].values.tolist()
+            ]
+            if mine:
                 actions.button(
-                    f"Withdraw {format.count(len(ticked), 'decision')}", on_click=view.withdraw,
-                    args=(frame[PAIR].iloc[ticked].to_numpy().tolist(),), key="review.withdraw",
+                    f"Withdraw {format.count(len(mine), 'decision')}", on_click=view.withdraw,
+                    args=(mine,), key="review.withdraw",
                 )  # fmt: skip
             charts.csv_button("Decisions as CSV", frame, f"{view.ready.files}-decisions")
             charts.file_button(
@@ -65,7 +70,7 @@ def corrected_data(view) -> None:
     if changes.empty:
         st.caption("No decision changes a label yet.")
         return
-    decisions = [[int(row), int(label), one] for row, label, one in changes[FIELDS].to_numpy()]
+    decisions = view.decided.to_numpy().tolist()  # also those that keep a label: it is not asked about again
     task = experiment.task("correct", {"dataset": view.ready.fingerprint}, {"decisions": decisions})
     st.markdown(
         f"The labels of {format.count(changes['row'].nunique(), 'training row')} are corrected. The upload stays."

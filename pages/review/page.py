@@ -54,12 +54,12 @@ def _section(draw) -> None:
 
 def cards(view) -> None:
     sums, n, changes = view.found.by_label[["wrong", "missing"]].sum(), view.data.Y_train.nnz, view.changes
-    made, n_kept = changes["decision"].value_counts(), len(view.decided) - len(changes)
+    made, n_kept = changes["decision"].value_counts(), len(view.own) - len(changes)
     tables.cards(
         ("Probably wrong", f"{sums['wrong']:,.0f}", ODD, f"of {n:,} labels"),
         ("Probably missing", f"{sums['missing']:,.0f}", "Probabilities of labels that rows do not have, added up; "
          "labels that rank far behind are left out.", f"beside {n:,} given"),
-        ("Decided", f"{len(view.decided):,}", "By this workspace.", f"{n_kept:,} left as they are"),
+        ("Decided", f"{len(view.own):,}", "By this workspace.", f"{n_kept:,} left as they are"),
         ("Corrected", f"{len(changes):,}", "The upload itself is not changed.",
          f"{made.get('remove', 0):,} removed, {made.get('add', 0):,} added"),
     )  # fmt: skip

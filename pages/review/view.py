@@ -1,5 +1,6 @@
 """The doubts that are reviewed, the decisions of this workspace about them, and the one in view."""
 
+import contextlib
 import functools
 import time
 from datetime import UTC, datetime
@@ -10,11 +11,12 @@ import streamlit as st
 
 from pages.shared import fields
 from pages.shared.workspaces import stored, workspace
+from xmlcore import store
 from xmlcore.state import database
 
-TABLE = "reviews"  # of the database
 KINDS = {"all": "All", "wrong": "Wrong", "missing": "Missing"}
 OF_RUN = "Result whose settings are used"
+TABLE = stored.DECISIONS
 SEEN_SECONDS = 0.25  # between two decisions at least
 AT = "review.at"  # key of st.session_state: row and label that were ticked
 CHANGED = "review.changed"  # likewise: whether a press has changed what the page shows, until it is drawn
@@ -22,6 +24,7 @@ MINE = "review.mine"  # likewise: keys of the decisions of this tab
 SKIPPED = "review.skipped"  # likewise: rows and labels that were skipped
 PAIR = ["row", "label"]
 FIELDS = [*PAIR, "decision"]
+COLUMNS = [*FIELDS, "by", "when"]
 
 
 class Reviewed:
@@ -38,12 +41,25 @@ class Reviewed:
         return f"{stored.row(workspace.token())}/{self.ready.fingerprint}/"
 
     @functools.cached_property
+    def earlier(self) -> pd.DataFrame:
+        """The decisions that the data set was made with, if it is a corrected one."""
+        entry, lines = workspace.get("known").get(self.ready.fingerprint, {}), []
+        with contextlib.suppress(store.StoreError):
+            if entry.get("source") == "correct":
+                lines = store.info("corrected", entry["task"])["params"]["decisions"]
+        return pd.DataFrame(lines, columns=COLUMNS)
+
+    @functools.cached_property
     def decided(self) -> pd.DataFrame:
         """The decisions that hold, oldest first: ``row``, ``label``, ``decision``, ``by`` and ``when``."""
+        return pd.concat([self.earlier, self.own]).drop_duplicates(PAIR, keep="last", ignore_index=True)
+
+    @functools.cached_property
+    def own(self) -> pd.DataFrame:
+        """Those of this workspace about this data set."""
         when = (datetime.fromtimestamp(row.written, UTC).isoformat(timespec="seconds") for row in self.rows)
         lines = [row.value | {"when": moment} for row, moment in zip(self.rows, when)]
-        made = pd.DataFrame(lines, columns=[*FIELDS, "by", "when"])
-        return made.drop_duplicates(PAIR, keep="last").reset_index(drop=True)
+        return pd.DataFrame(lines, columns=COLUMNS).drop_duplicates(PAIR, keep="last", ignore_index=True)
 
     @functools.cached_property
     def left(self) -> pd.DataFrame:

@@ -108,8 +108,9 @@ def list_dataset(kind: str, made, use: bool, task: str = "", *, name="", files={
     """List a data set that a task has made in the workspace, and say so."""
     source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
     name = name or made.name or file_name(files) or f"upload of {format.count(made.n_labels, 'label')}"
-    earlier = workspace.get("known").get(made.dataset, {}).get("name")
-    if earlier is None:
+    entry = workspace.get("known").get(made.dataset, {})
+    earlier = entry.get("name")
+    if earlier is None or entry["source"] == kind == "correct":  # which may have further decisions
         kept_files = files if source == "upload" else None
         add_dataset(made.dataset, name, source, use=use, notes=notes, files=kept_files, task=task)
         name = workspace.get("known").get(made.dataset, {}).get("name", name)

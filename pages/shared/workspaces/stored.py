@@ -18,6 +18,7 @@ from xmlcore.system import cache_root
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
 TABLE = "workspaces"
+DECISIONS = "reviews"  # the table of decisions, whose keys begin with that of their workspace
 DAYS = 14  # workspaces of mere visits are kept, since they were opened last
 MOST_BEGUN = 10_000  # workspaces in which nothing was kept yet: the newest of this process
 _lock = threading.RLock()  # of the four below
@@ -124,11 +125,20 @@ def _end(transaction) -> None:
 
 
 def remove_visits(now: float | None = None) -> int:
-    """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made."""
+    """Remove workspaces that nobody has opened for :data:`DAYS` days and in which nothing was made or decided.
+
+    Decisions of a workspace that is gone are removed, too.
+    """
     before = (time.time() if now is None else now) - 24 * 3600 * DAYS
     with database().change():
         old = [row for row in database().rows(TABLE) if row.written < before and isinstance(row.value, dict)]
-        return sum(database().remove(TABLE, row.key) for row in old if _is_visit(row.value))
+        written = {key: when for key, when in database().written(DECISIONS).items() if when < before}
+        decided = {key.partition("/")[0] for key in database().written(DECISIONS)}
+        visits = [row.key for row in old if row.key not in decided and _is_visit(row.value)]
+        count, kept = sum(database().remove(TABLE, key) for key in visits), database().written(TABLE)
+        for key in (key for key in written if key.partition("/")[0] not in kept):
+            database().remove(DECISIONS, key)
+        return count
 
 
 def _is_visit(data) -> bool:

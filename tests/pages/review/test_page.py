@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from tests.pages.making import word_data
-from xmlcore import datasets, experiment
+from tests.pages.making import use_listed, word_data
+from xmlcore import datasets, experiment, store
 from xmlcore.state import database
 
 pytestmark = pytest.mark.sections("By label", "Decisions", "Corrected data")
@@ -51,13 +51,21 @@ def test_doubts_are_decided_undone_and_corrected(page, key, found):
     database().remove("reviews", f"{row.key}-")
     page.run()
     page.make("review.make")
-    task = experiment.task("correct", {"dataset": data.fingerprint}, {"decisions": decisions()})
-    made = datasets.load_saved(task.load().dataset)
+    (record,) = store.entries("corrected")
+    result, moment = experiment.load("correct", record["key"]), page.frame("when")["when"].iloc[0]
+    made, (line,) = datasets.load_saved(result.dataset), record["params"]["decisions"]
+    assert line[:4] == [first["row"], first["label"], decision, ""] and line[4][:16] == str(moment)[:16].replace(
+        " ", "T"
+    )
     changed = (made.Y_train != data.Y_train).tocoo()
     assert [changed.row.tolist(), changed.col.tolist()] == [[first["row"]], [first["label"]]]
-    assert (made.Y_test != data.Y_test).nnz == 0 and "Corrected by a reviewer" in task.load().notes[-1]
+    assert (made.Y_test != data.Y_test).nnz == 0 and "Corrected by a reviewer" in result.notes[-1]
     assert "words, corrected is ready" in page.text()
     page.press("review.train").until(lambda s: "P@1" in s.metrics())
+    use_listed(page, "words, corrected")
+    again = experiment.task("review", {"run": page.at.session_state["workspace.snapshot"]["shown"][result.dataset]})
+    page.until(lambda _: again.exists()).run()
+    assert page.frame("when")["decision"].tolist() == [decision] and page.metrics()["Decided"] == "0"
 
 
 def test_another_tab_decides_and_decisions_are_withdrawn(page, found, session):

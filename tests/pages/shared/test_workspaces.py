@@ -337,6 +337,15 @@ def test_mere_visits_are_removed_when_old_enough():
     assert Row(f"{0:032x}").read()
 
 
+def test_decisions_keep_their_workspace_and_go_without_it():
+    used, key = made(400, known=KNOWN), f"{{}}/{'f' * 32}/1"
+    gone = f"{1:032x}"
+    for row in (used.key, gone):
+        database().put("reviews", key.format(row), {"row": 0, "label": 0, "decision": "keep"})
+    assert stored.remove_visits(4e9) == 0 and used.read()
+    assert [row.key for row in database().rows("reviews")] == [key.format(used.key)]
+
+
 def test_opening_a_workspace_makes_it_young_again(monkeypatch):
     row = made(400, "e" * 32)
     tab(monkeypatch, "e" * 32)

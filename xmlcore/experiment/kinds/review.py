@@ -60,13 +60,22 @@ class Correct(MakesDataset):
     on_cluster = False  # it keeps a data set besides its result
 
     PARAMETERS = (
-        Parameter("decisions", "Decisions", "Lists of row, label and decision; the last holds.", "any", REQUIRED),
+        Parameter(
+            "decisions",
+            "Decisions",
+            "Lists of row, label and decision, and perhaps of who decided it and when; the last holds.",
+            "any",
+            REQUIRED,
+        ),
     )
 
     def run(self, progress=silent, files=None):
         data = self.dataset(progress)
-        Y = review.corrected(data.Y_train, self.params["decisions"])
+        Y = review.corrected(data.Y_train, [made[:3] for made in self.params["decisions"]])
         same = Y.multiply(data.Y_train).nnz
-        note = f"Corrected by a reviewer: {data.Y_train.nnz - same:,} labels removed, {Y.nnz - same:,} added."
+        note = (
+            f"Corrected by a reviewer: {data.Y_train.nnz - same:,} labels removed, {Y.nnz - same:,} added. "
+            "The Review page lists the decisions."
+        )
         made: Any = replace(data, Y_train=Y)
         return self.saved(made, progress, "data with corrected labels", [note], n_labels=made.n_labels)

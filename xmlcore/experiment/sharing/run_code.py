@@ -83,7 +83,7 @@ def data_code(fingerprint: str, files: dict, makers: Container[str] | None = Non
     if kind == "words":
         return [*before, *_vectorizer_code(params), "data = datasets.with_words(data, vectorizer)"], known
     if kind == "correct":
-        labels = f"corrected(data.Y_train, {_literal(params['decisions'])})"
+        labels = f"corrected(data.Y_train, {_literal([made[:3] for made in params['decisions']])})"
         lines = ["from dataclasses import replace", "from xmlcore.review import corrected"]
         return [*before, *lines, "", f"data = replace(data, Y_train={labels})"], known
     return [*before, *_split_code(params)], known
