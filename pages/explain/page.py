@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.explain import answer, changed, compared, view, whole_model
 from pages.shared import door, fields, sections
-from pages.shared.rows import explaining
+from pages.shared.rows import alike, explaining
 
 
 def draw(ready) -> None:
@@ -32,6 +32,7 @@ def draw(ready) -> None:
         "What if": lambda: changed.by_hand(shown, ready),
         "Another result": lambda: compared.another_result(shown, ready),
         "Path": lambda: answer.path(shown),
+        "Rows like this one": lambda: alike.show(ready.fingerprint, shown.x, "explain.alike", shown.label),
         "Noise": lambda: changed.by_noise(shown),
         "Largest values": lambda: answer.largest_values(shown),
         "Features of a label": lambda: whole_model.of_a_label(shown),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.predict import asked, listed
 from pages.shared import addresses, fields, format
-from pages.shared.rows import explaining, row_text
+from pages.shared.rows import alike, explaining, row_text
 from pages.shared.view import look, now
 from xmlcore import decisions, explain
 
@@ -155,6 +155,13 @@ def bars(prediction: Prediction | None, label: int | None) -> None:
         return
     file = f"{prediction.predictor.files}-{prediction.question.file}-label{label}"
     explaining.show_contributions(frame, frame.attrs, prediction.name(label), file)
+
+
+def rows_like(prediction: Prediction | None, label: int | None) -> None:
+    if prediction is None:
+        st.caption("No row is predicted yet.")
+    else:
+        alike.show(prediction.predictor.data.fingerprint, prediction.x, "predict.alike", label)
 
 
 def _labels(prediction, explained) -> None:

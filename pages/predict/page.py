@@ -31,10 +31,13 @@ def draw(ready) -> None:
         answer.show(prediction, label)
     further = {  # the same whatever text is typed, so that the open section does not change then
         "Contributions": lambda: answer.bars(prediction, label),
+        "Rows like this one": lambda: answer.rows_like(prediction, label),
         "Decide": lambda: decide.decide(chosen, prediction, allowed),
         "Save the model": lambda: predictor.take(chosen, ready.name or None, question),
         "Open a model": predictor.open_model,
     }
+    if chosen.data is None:
+        del further["Rows like this one"]  # there are no training rows
     if not answer.marks_words(chosen, question):
         del further["Contributions"]  # they are drawn above
     sections.show("predict", further)

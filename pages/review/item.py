@@ -1,15 +1,13 @@
 """The doubt in view: the row, why a model disagrees, rows like it, and the keys that decide."""
 
-import numpy as np
 import streamlit as st
 
 from pages.review.view import OF_RUN
 from pages.shared import actions, cached, format, tables
-from pages.shared.rows import explaining, row_text
+from pages.shared.rows import alike, explaining, row_text
 from xmlcore import explain
 
 LISTED = 200  # doubts in the table
-NEAREST = 5  # rows like the one in view
 QUESTIONS = {
     "wrong": "Is **{name}** right? The row has it, but models that have not seen the row give it {p}.",
     "missing": "Is **{name}** missing? Models that have not seen the row give it {p}.",
@@ -64,7 +62,7 @@ def _item(view, line) -> None:
     others = [j for j in tables.ids(view.data.Y_train, row) if j != label]
     st.markdown(f"**Training row {row:,}**{called}. Other labels: {_listed(view, others)}.")
     _why(view, row, label, name)
-    _nearest(view, row, label, name)
+    alike.show(view.ready.fingerprint, view.data.X_train[[row]], "review.nearest", label, row)
 
 
 def _listed(view, labels) -> str:
@@ -89,37 +87,3 @@ def _contributions(key, row, label):
     x = cached.dataset(cached.run(key).fingerprint).X_train[[row]]
     frame = explain.contributions(cached.model(key), x, label)
     return frame, frame.attrs
-
-
-def _nearest(view, row, label, name) -> None:
-    """Show the training rows that are most alike, and whether they have the label."""
-    like, cosine = _rows_like(view.ready.fingerprint, row)
-    frame = tables.rows(view.data, "training", like)
-    has = [label in tables.ids(view.data.Y_train, other) for other in like]
-    frame = frame.assign(cosine=cosine, has=["yes" if one else "no" for one in has])
-    st.markdown(f"**Rows like this one**: {sum(has)} of {len(has)} have {format.bold(name)}.")
-    columns = {
-        "row": tables.number("Row", 70), "cosine": tables.number("Cosine", 70, "%.2f"),
-        "has": tables.text("Has it", 70),
-        "name": tables.text("Name"), "labels": tables.text("Labels"), "text": tables.text("Text"),
-    }  # fmt: skip
-    tables.show(frame, "review.nearest", columns)
-
-
-@cached.shared()
-def _rows_like(fingerprint, row):
-    """Return the rows of largest cosine with a training row, and the cosines."""
-    X = cached.dataset(fingerprint).X_train
-    products = (X @ X[[row]].T).toarray().ravel()
-    cosine = products / np.maximum(_lengths(fingerprint) * _lengths(fingerprint)[row], 1e-12)
-    cosine[row] = -1
-    first = np.argpartition(-cosine, min(NEAREST, cosine.size - 1))[:NEAREST]
-    first = first[np.argsort(-cosine[first], kind="stable")]
-    first = first[cosine[first] > 0]
-    return first, cosine[first]
-
-
-@cached.shared(most=4)
-def _lengths(fingerprint):
-    X = cached.dataset(fingerprint).X_train
-    return np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())

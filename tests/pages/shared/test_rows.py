@@ -19,7 +19,7 @@ from pages.shared.results import predictions, run_names
 from pages.shared.rows import explaining, row_editor, row_text
 from pages.train import labels
 from tests.figures.seen import contrast
-from tests.pages.making import said_plainly, train
+from tests.pages.making import said_plainly, train, word_data
 from tests.pages.small import small_data
 from xmlcore import Ranking, experiment
 
@@ -287,3 +287,15 @@ def test_a_node_has_one_name_on_the_pages_explain_and_trees(ready):
     of_path = dict(zip(path["node"], path["name"]))
     both = named.keys() & of_path.keys()
     assert len(named) >= 2 and both and all(named[node] == of_path[node] for node in both)
+
+
+@pytest.mark.sections("Rows like this one")
+@pytest.mark.parametrize("name", ["predict", "explain"])
+def test_training_rows_like_a_test_row_are_shown_with_their_labels(ready, name):
+    train(ready)
+    data, page = word_data(), ready.go(name)
+    X = data.X_train.toarray()
+    frame = page.frame("row", "cosine", "has")
+    alike = [np.sort(X @ x / np.linalg.norm(X, axis=1) / np.linalg.norm(x))[::-1][:5] for x in data.X_test.toarray()]
+    assert any(np.allclose(frame["cosine"], cosine, atol=1e-6) for cosine in alike)
+    assert f"{(frame['has'] == 'yes').sum()} of 5 have topic" in page.text().replace("*", "")
