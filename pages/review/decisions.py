@@ -1,5 +1,7 @@
 """Decisions of this workspace: their table, files of them, and the data set that has the corrections."""
 
+import json
+
 import pandas as pd
 import streamlit as st
 
@@ -9,7 +11,10 @@ from pages.shared.figures import charts
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, review
 
-FORM = "It must be CSV with commas, or JSON lines, in UTF-8, with row, label (ids from 0) and decision."
+FORM = (
+    "It must be CSV with commas, or JSON lines, in UTF-8, with row, label (ids from 0) and decision; or what Label "
+    "Studio exports as JSON, with the number of the row."
+)
 COMPARED = ("P@1", "P@3", "P@5", "PSP@5")
 ABOUT = "On the test rows, whose labels are as they were; below, the change in points, with its 95 % interval."
 
@@ -40,21 +45,76 @@ def table(view) -> None:
                     args=(mine,), key="review.withdraw",
                 )  # fmt: skip
             charts.csv_button("Decisions as CSV", frame, f"{view.ready.files}-decisions")
+            name = f"{view.ready.files}-decisions"
             charts.file_button(
-                "as JSON lines", lambda: frame.to_json(orient="records", lines=True),
-                f"{view.ready.files}-decisions.jsonl", None,
-            )  # fmt: skip
+                "as JSON lines", lambda: frame.to_json(orient="records", lines=True), f"{name}.jsonl", None
+            )
+            if view.data.texts_train is not None:
+                charts.file_button("Rows for Label Studio", lambda: label_studio(view.data, made), f"{name}.json", None)
+                charts.file_button("for Annif", lambda: annif(view.data, made), f"{name}-annif.jsonl", None)
     actions.form(_import, view)
 
 
+def _decided_rows(data, made) -> list[tuple[str, int, list[str]]]:
+    """Return the text, the number and the names of the labels of each row with decisions, as they are then."""
+    Y = review.corrected(data.Y_train, made)
+    return [(data.texts_train[row], row, tables.label_names(data, tables.ids(Y, row))) for row in made["row"].unique()]
+
+
+def label_studio(data, made) -> str:
+    """Return tasks with annotations: the labels of each row as a field "labels" of choices, of the text "text"."""
+    form = {"from_name": "labels", "to_name": "text", "type": "choices"}
+    lines = [
+        {
+            "data": {"text": text, "row": int(row)},
+            "annotations": [{"result": [form | {"value": {"choices": names}}]}],
+        }
+        for text, row, names in _decided_rows(data, made)
+    ]
+    return json.dumps(lines, ensure_ascii=False)
+
+
+def annif(data, made) -> str:
+    """Return documents, a line of JSON each, whose subjects are URIs where the names of labels are."""
+    lines = []
+    for text, _, names in _decided_rows(data, made):
+        subjects = [{"uri" if "://" in name else "label": name} for name in names]
+        lines.append(json.dumps({"text": text, "subjects": subjects}, ensure_ascii=False))
+    return "\n".join(lines) + "\n"
+
+
+def from_label_studio(data, given) -> pd.DataFrame:
+    """Return the decisions that an export of Label Studio makes: its last annotation of a row says all labels."""
+    ids, lines = {name: j for j, name in enumerate(tables.label_names(data, range(data.n_labels)))}, []
+    for task in given:
+        row, done = task["data"]["row"], [one for one in task["annotations"] if not one.get("was_cancelled")]
+        if not done:
+            continue
+        values = [one["value"] for one in done[-1]["result"] if one["type"] in ("choices", "taxonomy")]
+        names = [name for value in values for name in value.get("choices", [])]
+        names += [path[-1] for value in values for path in value.get("taxonomy", [])]
+        if unknown := [name for name in names if name not in ids]:
+            raise ValueError(f"row {row} has the label {unknown[0]!r:.80}, which the data set does not have")
+        said, has = {ids[name] for name in names}, {*tables.ids(data.Y_train, row).tolist()}
+        decided = {j: "add" for j in said - has} | {j: "remove" for j in has - said} | {j: "keep" for j in said & has}
+        lines += [(row, j, decision) for j, decision in sorted(decided.items())]
+    return pd.DataFrame(lines, columns=FIELDS)
+
+
+def _read(data, file) -> pd.DataFrame:
+    if file.name.endswith(".json"):
+        return from_label_studio(data, json.load(file))
+    return pd.read_json(file, lines=True) if file.name.endswith(".jsonl") else pd.read_csv(file)
+
+
 def _import(view) -> None:
-    file = st.file_uploader("Decisions from a file", type=["csv", "jsonl"], key="review.file")
+    file = st.file_uploader("Decisions from a file", type=["csv", "jsonl", "json"], key="review.file")
     if file is None or st.session_state.get("review.read") == file.file_id:
         return
     try:
-        frame = pd.read_json(file, lines=True) if file.name.endswith(".jsonl") else pd.read_csv(file)
+        frame = _read(view.data, file)
         review.corrected(view.data.Y_train, frame)
-    except ValueError as error:  # also of pandas
+    except (ValueError, KeyError, TypeError, IndexError) as error:  # also of pandas and of JSON
         st.error(f"The file was not read ({format.plain(str(error))}). {FORM}")
         return
     st.session_state["review.read"] = file.file_id

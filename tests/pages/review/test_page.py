@@ -1,10 +1,13 @@
 """The Review page, opened and used through app.py: doubts are decided, undone, kept, and make a corrected data set."""
 
+import json
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from pages.review import decisions as of_page
 from tests.pages.making import use_listed, word_data
 from xmlcore import datasets, experiment, store
 from xmlcore.state import database
@@ -107,6 +110,27 @@ def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decisi
     assert decisions() == [[row, label, decision] for row in rows] and page.metrics()["Corrected"] == str(n)
     page.press("review.undo")
     assert not decisions()
+
+
+def test_rows_go_to_label_studio_and_annif_and_come_back():
+    names = ["a", "http://x.org/b", "c"]
+    data = datasets.Dataset("texts", np.eye(2), [[0], [0, 1]], np.eye(2), [[0], [1]], label_names=names,
+                            texts_train=["one", "two"], texts_test=["", ""])  # fmt: skip
+    lines = [[1, 0, "remove"], [1, 2, "add"], [1, 1, "keep"]]
+    made = pd.DataFrame(lines, columns=["row", "label", "decision"])
+    (task,) = tasks = json.loads(of_page.label_studio(data, made))
+    assert task["data"] == {"text": "two", "row": 1}
+    assert task["annotations"][0]["result"][0]["value"] == {"choices": ["http://x.org/b", "c"]}
+    assert json.loads(of_page.annif(data, made)) == {
+        "text": "two", "subjects": [{"uri": "http://x.org/b"}, {"label": "c"}]
+    }  # fmt: skip
+    assert of_page.from_label_studio(data, tasks).to_numpy().tolist() == sorted(lines, key=lambda line: line[1])
+    chosen = {"type": "taxonomy", "value": {"taxonomy": [["above", "c"]]}}
+    given = [{"data": {"row": 0}, "annotations": [{"result": [chosen]}, {"was_cancelled": True, "result": []}]}]
+    assert of_page.from_label_studio(data, given).to_numpy().tolist() == [[0, 0, "remove"], [0, 2, "add"]]
+    chosen["value"]["taxonomy"] = [["d"]]
+    with pytest.raises(ValueError, match="row 0 has the label 'd'"):
+        of_page.from_label_studio(data, given)
 
 
 def test_rows_like_this_one_are_those_of_largest_cosine(page, found):
