@@ -7,7 +7,7 @@ from pages.shared import cached, fields, format, fragments, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
-from xmlcore import metrics
+from xmlcore import metrics, review
 from xmlcore.experiment import side_by_side
 
 LISTED = 1000  # most labels and rows in a table
@@ -71,10 +71,43 @@ def _measures(frame, a, b, names) -> None:
 
 def _details(a, b, names, file_name) -> None:
     ks = of_runs.ks(a)
+    _groups(a, b, names, file_name)
     k = fields.radio("Labels predicted for a row, in the tables below", ks, "compare.pair.k", ks[-1])
     heads = of_runs.heads([names[a], names[b]]).values()
     _labels_compared(a, b, k, names, heads, file_name)
     _rows(a, b, k, names, heads, file_name)
+
+
+def _groups(a, b, names, file_name) -> None:
+    st.subheader("Groups of rows for which one is better")
+    frame, (one, other) = _better_where(a, b), of_runs.heads([names[a], names[b]]).values()
+    if frame.empty:
+        st.caption("There are too few test rows for groups.")
+        return
+    columns = {
+        "group": tables.text("Group", 200, pinned=True), "rows": tables.number("Rows", 65, "localized"),
+        "first": tables.number(one, None, "%.1f", f"P@1 of {names[a]}, %."),
+        "second": tables.number(other, None, "%.1f", f"P@1 of {names[b]}, %."),
+        "difference": tables.number(SIGN, 110, help="In points."),
+        "low": tables.number("From", 75, help="95\u00a0% interval."),
+        "high": tables.number("To", 75, help="95\u00a0% interval."),
+    }  # fmt: skip
+    signs, bold = dict.fromkeys(("difference", "low", "high"), "{:+.1f}"), frame[["significant"]]
+    key = f"compare.groups.{a[:6]}.{b[:6]}"
+    tables.show(frame, key, columns, signs=signs, best=bold.set_axis(["difference"], axis=1), most=320)
+    st.caption(
+        f"In {bold['significant'].sum():,} of {format.count(len(frame), 'group')} the difference of P@1 is significant "
+        "(bold; 5\u00a0% false discoveries)."
+    )
+    charts.csv_button("All groups, CSV", frame, f"{file_name}-groups-{a[:6]}-{b[:6]}")
+
+
+@cached.shared("Comparing groups of rows")
+def _better_where(a, b):
+    runs = cached.run(a), cached.run(b)
+    frame = review.slices_compared(cached.dataset(runs[0].fingerprint), *(run.ranking for run in runs))
+    percents = ["first", "second", "difference", "low", "high"]
+    return frame.drop(columns="members").assign(**100 * frame[percents])
 
 
 def _labels_compared(a, b, k, names, heads, file_name) -> None:

@@ -49,12 +49,8 @@ def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 2
     """
     from scipy import stats
 
-    check_dataset(dataset)
-    k, least, most = check_count(k, "k"), check_count(least, "least"), check_count(most, "most", 0)
-    n, inv_ps = dataset.n_test, dataset.inverse_propensity()
-    frame = pd.DataFrame(_groups(dataset, least, most), columns=["kind", "group", "id", "members"])
-    indptr, indices = np.cumsum([0, *map(len, frame["members"])]), np.concatenate([np.empty(0, int), *frame["members"]])
-    members = sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(frame), n))
+    frame, members = _found(dataset, least, most)
+    k, n, inv_ps = check_count(k, "k"), dataset.n_test, dataset.inverse_propensity()
     values = row_values(dataset.Y_test, ranking, [("P@k", 1), ("P@k", k), ("PSP@k", k)], inv_ps)
     values = np.column_stack([np.ones(n), *values])
     rows, right, at_k, gains, best = (members @ values).T
@@ -67,9 +63,67 @@ def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 2
     frame = frame.assign(rows=rows.astype(np.int64), **measured)
     frame["low"] = frame["difference"] - np.hypot(inside - low, high_outside - outside)
     frame["high"] = frame["difference"] + np.hypot(high - inside, outside - low_outside)
+    return _tested(frame, p).sort_values(["high", "difference"], kind="stable", ignore_index=True)
+
+
+def slices_compared(
+    dataset: Dataset, first: Predictions, second: Predictions, *, least: int = 20, most: int = 200
+) -> DataFrame:
+    """Compare P@1 of two models in the groups of :func:`slices`: which is better where?
+
+    Parameters
+    ----------
+    dataset, least, most
+        As for :func:`slices`.
+    first, second : Ranking, ndarray, sparse matrix or list of lists of int
+        Of the test rows.
+
+    Returns
+    -------
+    DataFrame
+        As of :func:`slices`, but with ``first`` and ``second``, P@1 of each, and ``difference``, second minus first,
+        of the same rows; smallest ``p_value`` first.
+
+    Notes
+    -----
+    Intervals are Newcombe's [1]_ method 10 for pairs, p-values are of McNemar's exact test.
+
+    References
+    ----------
+    .. [1] R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on
+       paired data", Statistics in Medicine 1998.
+    """
+    from scipy import stats
+
+    frame, members = _found(dataset, least, most)
+    a, b = (row_values(dataset.Y_test, ranking, [("P@k", 1)])[0] for ranking in (first, second))
+    rows, of_a, of_b, both = (members @ np.column_stack([np.ones(a.size), a, b, a * b])).T
+    in_a, in_b = of_a / rows, of_b / rows
+    below_a, above_a, below_b, above_b = (np.abs(end - p) for p in (in_a, in_b) for end in wilson(p, rows))
+    covariance = rows * both - of_a * of_b
+    covariance = np.where(covariance > 0, np.maximum(covariance - rows / 2, 0), covariance)
+    phi = share(covariance, np.sqrt(of_a * (rows - of_a) * of_b * (rows - of_b)), 0.0)
+    frame = frame.assign(rows=rows.astype(np.int64), first=in_a, second=in_b, difference=in_b - in_a)
+    for end, sign, one, other in (("low", -1, below_b, above_a), ("high", 1, above_b, below_a)):
+        frame[end] = frame["difference"] + sign * np.sqrt(np.maximum(one**2 - 2 * phi * one * other + other**2, 0))
+    p = np.minimum(2 * stats.binom.cdf(np.minimum(of_a, of_b) - both, of_a + of_b - 2 * both, 0.5), 1.0)
+    return _tested(frame, p).sort_values("p_value", kind="stable", ignore_index=True)
+
+
+def _found(dataset, least, most):
+    """Return a table of the groups, and a matrix with a row for each."""
+    check_dataset(dataset)
+    least, most = check_count(least, "least"), check_count(most, "most", 0)
+    frame = pd.DataFrame(_groups(dataset, least, most), columns=["kind", "group", "id", "members"])
+    indptr, indices = np.cumsum([0, *map(len, frame["members"])]), np.concatenate([np.empty(0, int), *frame["members"]])
+    return frame, sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(frame), dataset.n_test))
+
+
+def _tested(frame, p):
+    from scipy import stats
+
     frame = frame.assign(p_value=p, p_adjusted=stats.false_discovery_control(p) if p.size else p)
-    frame["significant"] = frame["p_adjusted"] <= FALSE_DISCOVERIES
-    return frame.sort_values(["high", "difference"], kind="stable", ignore_index=True)
+    return frame.assign(significant=frame["p_adjusted"] <= FALSE_DISCOVERIES)
 
 
 def _groups(dataset, least, most):
