@@ -35,52 +35,42 @@ def table(view) -> None:
         # another key with other lines: ticks are of lines, and would stay
         key, ticks = f"review.decisions {len(view.rows)}", {"on_select": "rerun", "selection_mode": "multi-row"}
         ticked = tables.show(shown, key, columns, most=320, **ticks)["selection"]["rows"]
+        own, name = view.own[PAIR].to_numpy().tolist(), f"{view.ready.files}-decisions"
+        mine = [pair for pair in frame[PAIR].iloc[ticked].to_numpy().tolist() if pair in own]
         with st.container(horizontal=True):
-            mine = [
-                pair for pair in frame[PAIR].iloc[ticked].to_numpy().tolist() if pair in view.own[PAIR].values.tolist()
-            ]
             if mine:
-                actions.button(
-                    f"Withdraw {format.count(len(mine), 'decision')}", on_click=view.withdraw,
-                    args=(mine,), key="review.withdraw",
-                )  # fmt: skip
-            charts.csv_button("Decisions as CSV", frame, f"{view.ready.files}-decisions")
-            name = f"{view.ready.files}-decisions"
-            charts.file_button(
-                "as JSON lines", lambda: frame.to_json(orient="records", lines=True), f"{name}.jsonl", None
-            )
+                title = f"Withdraw {format.count(len(mine), 'decision')}"
+                actions.button(title, on_click=view.withdraw, args=(mine,), key="review.withdraw")
+            charts.csv_button("Decisions as CSV", frame, name)
+            as_lines = lambda: frame.to_json(orient="records", lines=True)  # noqa: E731
+            charts.file_button("as JSON lines", as_lines, f"{name}.jsonl", None)
             if view.data.texts_train is not None:
                 charts.file_button("Rows for Label Studio", lambda: label_studio(view.data, made), f"{name}.json", None)
                 charts.file_button("for Annif", lambda: annif(view.data, made), f"{name}-annif.jsonl", None)
     actions.form(_import, view)
 
 
-def _decided_rows(data, made) -> list[tuple[str, int, list[str]]]:
-    """Return the text, the number and the names of the labels of each row with decisions, as they are then."""
+def _decided_rows(data, made) -> list[tuple[int, str, list[str]]]:
+    """Return the number, the text and the names of the labels of each row with decisions, as they are then."""
     Y = review.corrected(data.Y_train, made)
-    return [(data.texts_train[row], row, tables.label_names(data, tables.ids(Y, row))) for row in made["row"].unique()]
+    return [(row, data.texts_train[row], tables.label_names(data, tables.ids(Y, row))) for row in set(made["row"])]
 
 
 def label_studio(data, made) -> str:
     """Return tasks with annotations: the labels of each row as a field "labels" of choices, of the text "text"."""
     form = {"from_name": "labels", "to_name": "text", "type": "choices"}
-    lines = [
-        {
-            "data": {"text": text, "row": int(row)},
-            "annotations": [{"result": [form | {"value": {"choices": names}}]}],
-        }
-        for text, row, names in _decided_rows(data, made)
-    ]
-    return json.dumps(lines, ensure_ascii=False)
+    return json.dumps([
+        {"data": {"text": text, "row": int(row)},
+         "annotations": [{"result": [form | {"value": {"choices": names}}]}]}
+        for row, text, names in _decided_rows(data, made)
+    ])  # fmt: skip
 
 
 def annif(data, made) -> str:
     """Return documents, a line of JSON each, whose subjects are URIs where the names of labels are."""
-    lines = []
-    for text, _, names in _decided_rows(data, made):
-        subjects = [{"uri" if "://" in name else "label": name} for name in names]
-        lines.append(json.dumps({"text": text, "subjects": subjects}, ensure_ascii=False))
-    return "\n".join(lines) + "\n"
+    subjects = lambda names: [{"uri" if "://" in name else "label": name} for name in names]  # noqa: E731
+    rows = _decided_rows(data, made)
+    return "".join(json.dumps({"text": text, "subjects": subjects(names)}) + "\n" for _, text, names in rows)
 
 
 def from_label_studio(data, given) -> pd.DataFrame:
@@ -88,16 +78,14 @@ def from_label_studio(data, given) -> pd.DataFrame:
     ids, lines = {name: j for j, name in enumerate(tables.label_names(data, range(data.n_labels)))}, []
     for task in given:
         row, done = task["data"]["row"], [one for one in task["annotations"] if not one.get("was_cancelled")]
-        if not done:
-            continue
-        values = [one["value"] for one in done[-1]["result"] if one["type"] in ("choices", "taxonomy")]
+        values = [one["value"] for one in done[-1]["result"]] if done else []
         names = [name for value in values for name in value.get("choices", [])]
         names += [path[-1] for value in values for path in value.get("taxonomy", [])]
         if unknown := [name for name in names if name not in ids]:
             raise ValueError(f"row {row} has the label {unknown[0]!r:.80}, which the data set does not have")
         said, has = {ids[name] for name in names}, {*tables.ids(data.Y_train, row).tolist()}
         decided = {j: "add" for j in said - has} | {j: "remove" for j in has - said} | {j: "keep" for j in said & has}
-        lines += [(row, j, decision) for j, decision in sorted(decided.items())]
+        lines += [(row, j, decision) for j, decision in sorted(decided.items()) if done]
     return pd.DataFrame(lines, columns=FIELDS)
 
 

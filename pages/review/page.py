@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from pages.review import decisions, item
-from pages.review.view import CHANGED, OF_RUN, Reviewed
+from pages.review.view import CHANGED, OF_RUN, PAIR, Reviewed
 from pages.shared import actions, door, fields, first_results, format, sections, tables, tasks
 from xmlcore import experiment
 
@@ -89,7 +89,8 @@ def at_once(view, label) -> None:
     found, least = found[found["doubt"] >= percent / 100], 100 * view.found.doubts["doubt"].min()
     for kind, chosen in found.groupby("kind"):
         one, several, button = AT_ONCE[kind]
-        number, decision = format.count(len(chosen), "row"), item.CHANGES[kind][1]
+        number = format.count(len(chosen), "row")
+        lines = chosen[PAIR].assign(decision=item.CHANGES[kind][1]).to_dict("records")
         says = (one if len(chosen) == 1 else several).format(name)
         st.markdown(
             f"**{number}** {'probably' if percent >= 50 else 'perhaps'} {says}. By the sum of the doubts, "
@@ -102,9 +103,7 @@ def at_once(view, label) -> None:
             "text": tables.text("Text", 400), "labels": tables.text("Labels", 300),
         }  # fmt: skip
         tables.show(frame, f"review.once.{kind}", columns, most=320)
-        actions.button(
-            button.format(number), on_click=view.decide_all, args=(decision, chosen), key=f"review.all.{kind}"
-        )
+        actions.button(button.format(number), on_click=view.put, args=(lines,), key=f"review.all.{kind}")
     if found.empty:
         st.caption(f"No such doubt about {name} is left.")
     if len(view.found.doubts) < view.found.n_doubts and least > percent:

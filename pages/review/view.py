@@ -95,8 +95,6 @@ class Reviewed:
 
     def decide(self, decision: str, line) -> None:
         """Keep a decision about a row and a label, unless another tab has decided it."""
-        if workspace.refuse_change():
-            return
         pair, rows = [int(line["row"]), int(line["label"])], database().rows(TABLE, self.prefix)
         about, mine = [row for row in rows if _pair(row) == pair], st.session_state.get(MINE, ())
         # a key that is held down, or pressed before the next doubt is seen, decides nothing
@@ -106,11 +104,6 @@ class Reviewed:
         elif not about and not too_soon:
             self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
-
-    def decide_all(self, decision: str, lines) -> None:
-        """Keep a decision about each of several rows and labels."""
-        if not workspace.refuse_change():
-            self.put(lines[PAIR].assign(decision=decision).to_dict("records"))
 
     def put(self, values: list[dict]) -> None:
         """Keep decisions; one press takes all of them back."""
@@ -129,15 +122,14 @@ class Reviewed:
         """Take the last decision of this tab back, or the last of all, and show what it was about."""
         rows = database().rows(TABLE, self.prefix)
         rows = [row for row in rows if row.key in st.session_state.get(MINE, ())] or rows
-        if rows and not workspace.refuse_change():
+        if rows:
             last, file = rows[-1], rows[-1].value.get("file")
             _remove(row for row in rows if row.key == last.key or file and row.value.get("file") == file)
             self.look(_pair(last))
 
     def withdraw(self, pairs: list) -> None:
         """Take all decisions about rows and labels back."""
-        if not workspace.refuse_change():
-            _remove(row for row in database().rows(TABLE, self.prefix) if _pair(row) in pairs)
+        _remove(row for row in database().rows(TABLE, self.prefix) if _pair(row) in pairs)
 
     def only(self, name: str) -> None:
         """Review labels with this in their names."""
