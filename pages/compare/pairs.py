@@ -86,8 +86,8 @@ def _groups(a, b, names, file_name) -> None:
         return
     columns = {
         "group": tables.text("Group", 200, pinned=True), "rows": tables.number("Rows", 65, "localized"),
-        "first": tables.number(one, None, "%.1f", f"P@1 of {names[a]}, %."),
-        "second": tables.number(other, None, "%.1f", f"P@1 of {names[b]}, %."),
+        "P@1_other": tables.number(one, None, "%.1f", f"P@1 of {names[a]}, %."),
+        "P@1": tables.number(other, None, "%.1f", f"P@1 of {names[b]}, %."),
         "difference": tables.number(SIGN, 110, help="In points."),
         "low": tables.number("From", 75, help="95\u00a0% interval."),
         "high": tables.number("To", 75, help="95\u00a0% interval."),
@@ -104,10 +104,9 @@ def _groups(a, b, names, file_name) -> None:
 
 @cached.shared("Comparing groups of rows")
 def _better_where(a, b):
-    runs = cached.run(a), cached.run(b)
-    frame = review.slices_compared(cached.dataset(runs[0].fingerprint), *(run.ranking for run in runs))
-    percents = ["first", "second", "difference", "low", "high"]
-    return frame.drop(columns="members").assign(**100 * frame[percents])
+    first, second = cached.run(a), cached.run(b)
+    frame = review.slices(cached.dataset(first.fingerprint), second.ranking, against=first.ranking)
+    return frame.drop(columns="members").assign(**100 * frame[["P@1", "P@1_other", "difference", "low", "high"]])
 
 
 def _labels_compared(a, b, k, names, heads, file_name) -> None:

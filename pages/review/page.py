@@ -11,10 +11,6 @@ from pages.shared import actions, door, fields, first_results, format, sections,
 from xmlcore import experiment
 
 LISTED = 1000  # labels in the table, and rows of a label
-AT_ONCE = {  # one row and several, and the button
-    "wrong": ("has {} wrongly", "have {} wrongly", "Remove it from {}"),
-    "missing": ("lacks {}", "lack {}", "Add it to {}"),
-}
 ODD = "Doubts about the labels that rows have, added up. A wrong label is taken to be as odd as one drawn at random."
 
 
@@ -88,14 +84,13 @@ def at_once(view, label) -> None:
     percent = fields.slider("Decide at once all doubts of at least, %", 10, 95, "review.least", 50, step=5)
     found, least = found[found["doubt"] >= percent / 100], 100 * view.found.doubts["doubt"].min()
     for kind, chosen in found.groupby("kind"):
-        one, several, button = AT_ONCE[kind]
-        number = format.count(len(chosen), "row")
-        lines = chosen[PAIR].assign(decision=item.CHANGES[kind][1]).to_dict("records")
-        says = (one if len(chosen) == 1 else several).format(name)
-        st.markdown(
-            f"**{number}** {'probably' if percent >= 50 else 'perhaps'} {says}. By the sum of the doubts, "
-            f"{chosen['doubt'].sum():,.1f} should be corrected."
+        number, (change, decision, _) = format.count(len(chosen), "row"), item.CHANGES[kind]
+        how, lines = (
+            "probably" if percent >= 50 else "perhaps",
+            chosen[PAIR].assign(decision=decision).to_dict("records"),
         )
+        says = f"By the sum of the doubts, {chosen['doubt'].sum():,.1f} should be corrected."
+        st.markdown(f"{name} is {how} {kind} in **{number}**. {says}")
         frame = tables.rows(view.data, "training", chosen["row"].head(LISTED))
         frame["percent"] = 100 * chosen["doubt"].head(LISTED).to_numpy()
         columns = {
@@ -103,7 +98,7 @@ def at_once(view, label) -> None:
             "text": tables.text("Text", 400), "labels": tables.text("Labels", 300),
         }  # fmt: skip
         tables.show(frame, f"review.once.{kind}", columns, most=320)
-        actions.button(button.format(number), on_click=view.put, args=(lines,), key=f"review.all.{kind}")
+        actions.button(f"{change} in {number}", on_click=view.decide_all, args=(lines,), key=f"review.all.{kind}")
     if found.empty:
         st.caption(f"No such doubt about {name} is left.")
     if len(view.found.doubts) < view.found.n_doubts and least > percent:

@@ -105,6 +105,11 @@ class Reviewed:
             self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
 
+    def decide_all(self, values: list[dict]) -> None:
+        """Keep decisions about what nobody has decided meanwhile."""
+        pairs = {(*_pair(row),) for row in database().rows(TABLE, self.prefix)}
+        self.put([value for value in values if (value["row"], value["label"]) not in pairs])
+
     def put(self, values: list[dict]) -> None:
         """Keep decisions; one press takes all of them back."""
         now, more, st.session_state[CHANGED] = time.time_ns(), {"by": workspace.get("user") or ""}, True

@@ -66,13 +66,13 @@ def test_values_are_those_of_the_rows_alone(data):
 def test_two_models_are_compared_in_the_rows_of_a_group(data):
     has, rng = data.X_test.toarray()[:, 7] > 0, np.random.default_rng(3)
     first, second = predicted(data, rng, 0.5), predicted(data, rng, np.where(has, 0.9, 0.5))
-    found = review.slices_compared(data, first, second)
+    found = review.slices(data, second, K, against=first)
     best, a, b = found.iloc[0], *(
         np.array([data.Y_test[[i], [row[0]]][0] for i, row in enumerate(each)])[has].astype(int)
         for each in (first, second)
     )  # fmt: skip
     assert best["group"] == "feature 7" and best["significant"] and best["low"] > 0.2
-    assert best["difference"] == pytest.approx((b - a).mean()) and best["first"] == pytest.approx(a.mean())
+    assert best["difference"] == pytest.approx((b - a).mean()) and best["P@1_other"] == pytest.approx(a.mean())
     n_second, n_first = (b > a).sum(), (a > b).sum()
     assert best["p_value"] == pytest.approx(stats.binomtest(n_second, n_second + n_first).pvalue)
 
@@ -82,7 +82,7 @@ def test_two_models_that_are_equally_good_hardly_differ(data):
     for i in range(8):
         one, other = (predicted(data, np.random.default_rng([i, j]), 0.6) for j in (0, 1))
         mixed = [a if k % 2 else b for k, (a, b) in enumerate(zip(one, other))]  # half of the rows are the same
-        draws.append(review.slices_compared(data, one, mixed))
+        draws.append(review.slices(data, mixed, K, against=one))
     assert np.mean([found["significant"].mean() for found in draws]) <= 0.05
     covers = np.concatenate([(found["low"] <= 0) & (found["high"] >= 0) for found in draws])
     assert 0.92 < covers.mean() < 1

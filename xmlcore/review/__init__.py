@@ -2,6 +2,6 @@
 
 from xmlcore.review.correcting import DECISIONS, corrected
 from xmlcore.review.doubting import by_label, doubts
-from xmlcore.review.slicing import slices, slices_compared
+from xmlcore.review.slicing import slices
 
-__all__ = ["DECISIONS", "by_label", "corrected", "doubts", "slices", "slices_compared"]
+__all__ = ["DECISIONS", "by_label", "corrected", "doubts", "slices"]

@@ -15,7 +15,10 @@ from xmlcore.validation import check_count, check_dataset
 NUMBERS_OF_LABELS = (0, 1, 2, 5)  # the largest of each group but the last
 
 
-def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 20, most: int = 200) -> DataFrame:
+def slices(
+    dataset: Dataset, ranking: Predictions, k: int = 5, *, against: Predictions | None = None, least: int = 20,
+    most: int = 200,
+) -> DataFrame:  # fmt: skip
     """Compare P@1 in groups of test rows with all other rows: groups by size, unknown words, labels, and words.
 
     Parameters
@@ -25,6 +28,9 @@ def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 2
         Of the test rows, in the forms of :func:`xmlcore.metrics.as_ranking`.
     k : int
         The place of P@k and PSP@k.
+    against : as ``ranking``, optional
+        Predictions of another model: then a group is compared with what this model reaches in its rows, ``P@1_other``,
+        and not with all other rows; smallest p-value first.
     least : int
         Rows that a group has, and that are not in it, at least.
     most : int
@@ -40,83 +46,58 @@ def slices(dataset: Dataset, ranking: Predictions, k: int = 5, *, least: int = 2
     Notes
     -----
     Intervals are Newcombe's [1]_ method 10, and p-values twice the smaller tail of Fisher's exact test: both hold where
-    few rows are all wrong, too. Significant is what Benjamini and Hochberg's procedure finds, with 5 % by chance.
+    few rows are all wrong, too. For two models, they are of his method 10 for pairs [2]_ and of McNemar's exact test.
+    Significant is what Benjamini and Hochberg's procedure finds, with 5 % by chance.
 
     References
     ----------
     .. [1] R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
        Medicine 1998. Groups against all other rows: Y. Chung et al., "Slice Finder", ICDE 2019.
+    .. [2] The same, "Improved confidence intervals for the difference between binomial proportions based on paired
+       data", Statistics in Medicine 1998.
     """
     from scipy import stats
 
-    frame, members = _found(dataset, least, most)
-    k, n, inv_ps = check_count(k, "k"), dataset.n_test, dataset.inverse_propensity()
+    check_dataset(dataset)
+    k, least, most = check_count(k, "k"), check_count(least, "least"), check_count(most, "most", 0)
+    n, inv_ps = dataset.n_test, dataset.inverse_propensity()
+    frame = pd.DataFrame(_groups(dataset, least, most), columns=["kind", "group", "id", "members"])
+    indptr, indices = np.cumsum([0, *map(len, frame["members"])]), np.concatenate([np.empty(0, int), *frame["members"]])
+    members = sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(frame), n))
     values = row_values(dataset.Y_test, ranking, [("P@k", 1), ("P@k", k), ("PSP@k", k)], inv_ps)
     values = np.column_stack([np.ones(n), *values])
     rows, right, at_k, gains, best = (members @ values).T
     all_right, others = values[:, 1].sum(), n - rows
+    frame = frame.assign(**{"rows": rows.astype(np.int64), "P@1": right / rows, "P@k": at_k / rows})
+    frame["PSP@k"] = share(gains, best, np.nan)
+    if against is not None:
+        other = row_values(dataset.Y_test, against, [("P@k", 1)])[0]
+        frame, p = _paired(frame, rows, right, members @ other, members @ (values[:, 1] * other))
+        return _tested(frame, p).sort_values("p_value", kind="stable", ignore_index=True)
     inside, outside = right / rows, (all_right - right) / others
     (low, high), (low_outside, high_outside) = wilson(inside, rows), wilson(outside, others)
     by_chance = stats.hypergeom(n, int(all_right), rows.astype(np.int64))
     p = np.clip(2 * np.minimum(by_chance.cdf(right), by_chance.sf(right - 1)), 0.0, 1.0)
-    measured = {"P@1": inside, "P@k": at_k / rows, "PSP@k": share(gains, best, np.nan), "difference": inside - outside}
-    frame = frame.assign(rows=rows.astype(np.int64), **measured)
+    frame["difference"] = inside - outside
     frame["low"] = frame["difference"] - np.hypot(inside - low, high_outside - outside)
     frame["high"] = frame["difference"] + np.hypot(high - inside, outside - low_outside)
     return _tested(frame, p).sort_values(["high", "difference"], kind="stable", ignore_index=True)
 
 
-def slices_compared(
-    dataset: Dataset, first: Predictions, second: Predictions, *, least: int = 20, most: int = 200
-) -> DataFrame:
-    """Compare P@1 of two models in the groups of :func:`slices`: which is better where?
-
-    Parameters
-    ----------
-    dataset, least, most
-        As for :func:`slices`.
-    first, second : Ranking, ndarray, sparse matrix or list of lists of int
-        Of the test rows.
-
-    Returns
-    -------
-    DataFrame
-        As of :func:`slices`, but with ``first`` and ``second``, P@1 of each, and ``difference``, second minus first,
-        of the same rows; smallest ``p_value`` first.
-
-    Notes
-    -----
-    Intervals are Newcombe's [1]_ method 10 for pairs, p-values are of McNemar's exact test.
-
-    References
-    ----------
-    .. [1] R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on
-       paired data", Statistics in Medicine 1998.
-    """
+def _paired(frame, rows, right, other, both):
+    """Return groups with the difference of two models, and p-values, by how often they and both of them are right."""
     from scipy import stats
 
-    frame, members = _found(dataset, least, most)
-    a, b = (row_values(dataset.Y_test, ranking, [("P@k", 1)])[0] for ranking in (first, second))
-    rows, of_a, of_b, both = (members @ np.column_stack([np.ones(a.size), a, b, a * b])).T
-    in_a, in_b = of_a / rows, of_b / rows
-    below_a, above_a, below_b, above_b = (np.abs(end - p) for p in (in_a, in_b) for end in wilson(p, rows))
-    covariance = rows * both - of_a * of_b
+    one, two = right / rows, other / rows
+    (below_one, above_one), (below_two, above_two) = (np.abs(wilson(p, rows) - p) for p in (one, two))
+    covariance = rows * both - right * other
     covariance = np.where(covariance > 0, np.maximum(covariance - rows / 2, 0), covariance)
-    phi = share(covariance, np.sqrt(of_a * (rows - of_a) * of_b * (rows - of_b)), 0.0)
-    frame = frame.assign(rows=rows.astype(np.int64), first=in_a, second=in_b, difference=in_b - in_a)
-    for end, sign, one, other in (("low", -1, below_b, above_a), ("high", 1, above_b, below_a)):
-        frame[end] = frame["difference"] + sign * np.sqrt(np.maximum(one**2 - 2 * phi * one * other + other**2, 0))
-    p = np.minimum(2 * stats.binom.cdf(np.minimum(of_a, of_b) - both, of_a + of_b - 2 * both, 0.5), 1.0)
-    return _tested(frame, p).sort_values("p_value", kind="stable", ignore_index=True)
-
-
-def _found(dataset, least, most):
-    """Return a table of the groups, and a matrix with a row for each."""
-    check_dataset(dataset)
-    least, most = check_count(least, "least"), check_count(most, "most", 0)
-    frame = pd.DataFrame(_groups(dataset, least, most), columns=["kind", "group", "id", "members"])
-    indptr, indices = np.cumsum([0, *map(len, frame["members"])]), np.concatenate([np.empty(0, int), *frame["members"]])
-    return frame, sp.csr_array((np.ones(indices.size), indices, indptr), shape=(len(frame), dataset.n_test))
+    phi = share(covariance, np.sqrt(right * (rows - right) * other * (rows - other)), 0.0)
+    frame = frame.assign(**{"P@1_other": two, "difference": one - two})
+    for end, sign, a, b in (("low", -1, below_one, above_two), ("high", 1, above_one, below_two)):
+        frame[end] = frame["difference"] + sign * np.sqrt(np.maximum(a**2 - 2 * phi * a * b + b**2, 0))
+    p = 2 * stats.binom.cdf(np.minimum(right, other) - both, right + other - 2 * both, 0.5)
+    return frame, np.minimum(p, 1.0)
 
 
 def _tested(frame, p):

@@ -132,11 +132,11 @@ def remove_visits(now: float | None = None) -> int:
     before = (time.time() if now is None else now) - 24 * 3600 * DAYS
     with database().change():
         old = [row for row in database().rows(TABLE) if row.written < before and isinstance(row.value, dict)]
-        written = {key: when for key, when in database().written(DECISIONS).items() if when < before}
-        decided = {key.partition("/")[0] for key in database().written(DECISIONS)}
+        written = database().written(DECISIONS)
+        decided = {key.partition("/")[0] for key in written}
         visits = [row.key for row in old if row.key not in decided and _is_visit(row.value)]
         count, kept = sum(database().remove(TABLE, key) for key in visits), database().written(TABLE)
-        for key in (key for key in written if key.partition("/")[0] not in kept):
+        for key in (key for key, when in written.items() if when < before and key.partition("/")[0] not in kept):
             database().remove(DECISIONS, key)
         return count
 

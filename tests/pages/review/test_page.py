@@ -104,7 +104,7 @@ def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decisi
     table = next(one for one in page.at.dataframe if f"{kind}_low" in one.value)
     page.tick(table, table.value["label"].tolist().index(label))
     page.set("review.least", 20)
-    assert f"{n} rows perhaps {'have' if kind == 'wrong' else 'lack'} topic *{label}*" in page.text().replace("**", "")
+    assert f"topic *{label}* is perhaps {kind} in {n} rows" in page.text().replace("**", "")
     page.press(f"review.all.{kind}")
     rows = strong.loc[strong["label"] == label, "row"]
     assert decisions() == [[row, label, decision] for row in rows] and page.metrics()["Corrected"] == str(n)
