@@ -52,12 +52,7 @@ def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, pro
         fitted = fitted if hasattr(fitted, "vectorizer_") else getattr(fitted, "model_", fitted)
         inner, inputs = rows_of(fitted, at_rows(X, rows))
         has = sp.csr_array(Y[rows])
-        ranking = inner.predict_topk(inputs, min(n_candidates + math.ceil(Y.nnz / N), L))
-        place, rank = np.nonzero(ranking.labels >= 0)
-        first = ranking.labels[place, rank]
-        # scores of other models need not be probabilities
-        p = ranking.scores[place, rank] if hasattr(inner, "label_probabilities") else None
-        p = probabilities(inner, inputs, place, first) if p is None else p.astype(np.float64)
+        place, first, p = first_labels(inner, inputs, n_candidates + math.ceil(Y.nnz / N))
         best = np.zeros(rows.size)
         np.maximum.at(best, place, p)
         learnt = counts - np.bincount(has.indices, minlength=L)
@@ -78,6 +73,16 @@ def out_of_fold(model, X, Y: sp.csr_array, cv, n_candidates: int, seed: int, pro
     new = np.flatnonzero(np.append(True, first.row[1:] != first.row[:-1]))[: first.row.size]  # where rows begin
     place = np.arange(first.row.size) - np.repeat(new, np.diff(np.append(new, first.row.size)))
     return [given, first.take(place < n_candidates), drawn]
+
+
+def first_labels(model, X, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the first n labels of each row: the row, the label and its probability."""
+    ranking = model.predict_topk(X, min(n, model.n_labels_))
+    place, rank = np.nonzero(ranking.labels >= 0)
+    label = ranking.labels[place, rank]
+    if hasattr(model, "label_probabilities"):  # scores of other models need not be probabilities
+        return place, label, ranking.scores[place, rank].astype(np.float64)
+    return place, label, probabilities(model, X, place, label)
 
 
 def count_rows(X) -> int:
