@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import streamlit as st
 
-from pages.review import decisions, item
+from pages.review import decisions, item, to_label
 from pages.review.view import CHANGED, OF_RUN, PAIR, Reviewed
 from pages.shared import actions, door, fields, first_results, format, sections, tables, tasks
 from xmlcore import experiment
@@ -26,18 +26,22 @@ def draw(ready) -> None:
         ready.choose(OF_RUN, fields.FIFTH)
         if first_results.comes(ready.fingerprint, "review", run=ready.key):
             return
-    tasks.shown(task, lambda value: _review(ready, value), button="Find doubtful labels")
+    value = tasks.ready(task, button="Find doubtful labels")
+    if value is not None or to_label.unlabelled(ready.data).size:
+        _review(ready, value)
 
 
 def _review(ready, found) -> None:
     view = Reviewed(ready, found)
-    cards(view)
     sections_of = {
-        "By label": lambda: by_label(view),
+        **({"To label": lambda: to_label.show(view)} if to_label.unlabelled(ready.data).size else {}),
+        **({"By label": lambda: by_label(view)} if found is not None else {}),
         "Decisions": lambda: decisions.table(view),
         "Corrected data": lambda: decisions.corrected_data(view),
     }
-    item.review(view)
+    if found is not None:
+        cards(view)
+        item.review(view)
     sections.show("review", {title: functools.partial(_section, draw) for title, draw in sections_of.items()})
 
 

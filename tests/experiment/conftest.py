@@ -121,6 +121,7 @@ def _every_kind(easy, classes, name="other"):
         kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
         kept("explanations", {"run": run.key}, n_rows=5),
         kept("review", {"run": run.key}, parts=2),
+        kept("to_label", {"run": run.key}, n=3),
         kept("correct", of, decisions=[[0, 0, "add"]]),
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
         kept("examine", of),

@@ -1,18 +1,21 @@
 """The Review page, opened and used through app.py: doubts are decided, undone, kept, and make a corrected data set."""
 
 import json
+import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from pages.review import decisions as of_page
-from tests.pages.making import use_listed, word_data
+from tests.pages.making import train, use_listed, word_data
 from xmlcore import datasets, experiment, store
 from xmlcore.state import database
 
-pytestmark = pytest.mark.sections("By label", "Decisions", "Corrected data")
+pytestmark = pytest.mark.sections("To label", "By label", "Decisions", "Corrected data")
 
 
 def decisions():
@@ -141,3 +144,24 @@ def test_rows_like_this_one_are_those_of_largest_cosine(page, found):
     cosine[row] = -1
     frame = page.frame("row", "cosine", "has")
     assert frame["cosine"].to_numpy() == pytest.approx(np.sort(cosine)[::-1][: len(frame)], abs=1e-6)
+
+
+def test_rows_without_labels_are_labelled_as_suggested(ready):
+    data = word_data()
+    Y = data.Y_train.toarray()
+    Y[:30] = 0
+    train(ready, data=replace(data, Y_train=sp.csr_array(Y)))
+    page = ready.go("review")
+    page.until(lambda s: "Which labels does" in s.text())
+    row = int(re.search(r"training row (\d+)", page.text())[1])
+    assert row < 30 and "30 training rows without labels" in page.text()
+    page.set(f"review.further.{row}", "no such label")
+    assert "No label is called no such label" in page.text()
+    page.set(f"review.further.{row}", "Topic *7*").press("review.label_row")
+    made = decisions()
+    assert [row, 7, "add"] in made and {line[0] for line in made} == {row}
+    assert f"training row {row}**" not in page.text()
+    page.press("review.undo")
+    assert not decisions() and f"training row {row}**" in page.text()
+    page.press("review.later_row")
+    assert f"training row {row}**" not in page.text() and not decisions()

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from xmlcore import review
 from xmlcore.experiment.catalog import SEED
 from xmlcore.experiment.engine.task import Task, load, register
@@ -10,7 +12,8 @@ from xmlcore.experiment.kinds.prepare import MakesDataset
 from xmlcore.experiment.kinds.train import estimator, full_params
 from xmlcore.experiment.kinds.trees import training
 from xmlcore.parameters import REQUIRED, Parameter
-from xmlcore.progress import silent
+from xmlcore.progress import part_of, silent
+from xmlcore.review.labelling import WAYS
 from xmlcore.typing import DataFrame
 
 PARTS = Parameter("parts", "Parts", "Each is scored by a model of the others.", "int", 5, minimum=2, maximum=20)
@@ -49,6 +52,45 @@ class FindDoubts(Task):
             model, data.X_train, data.Y_train, self.params["parts"], random_state=self.params["seed"], progress=progress
         )
         return Review(self.inputs["run"], found.head(MOST), len(found), review.by_label(found))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows without labels that should be labelled next, by the settings of a kept run."""
+
+    candidates: "DataFrame"  # see review.to_label
+    n_unlabelled: int
+
+
+@register
+class ToLabel(Task):
+    """Choose training rows without labels, by a model of the other rows. Inputs: ``run``."""
+
+    kind, folder, result, needs = "to_label", "to-label", Rows, ("run",)
+    doing = "Choosing rows of {dataset} to label"
+
+    PARAMETERS = (
+        Parameter("n", "Rows", "So many are chosen, at most.", "int", 500, minimum=1, maximum=10_000),
+        Parameter("by", "Chosen by", "See review.to_label.", "choice", "drawn", options=tuple(WAYS), option_names=WAYS),
+        SEED,
+    )
+
+    def work(self):
+        run = load("train", self.inputs["run"])
+        one = training(self, run.model, full_params(run.model, run.params | run.chosen))
+        return one._replace(group=self.kind)
+
+    def run(self, progress=silent, files=None):
+        run, data = load("train", self.inputs["run"]), self.dataset(progress)
+        has = np.diff(data.Y_train.indptr) > 0
+        labelled, left = np.flatnonzero(has), np.flatnonzero(~has)
+        model = estimator(run.model, run.params | run.chosen)
+        model.fit(data.X_train[labelled], data.Y_train[labelled], progress=part_of(progress, 0.0, 0.8))
+        found = review.to_label(
+            model, data.X_train[left], self.params["n"], by=self.params["by"], random_state=self.params["seed"],
+            progress=part_of(progress, 0.8, 1.0),
+        )  # fmt: skip
+        return Rows(found.assign(row=left[found["row"]]), left.size)
 
 
 @register

@@ -1,0 +1,79 @@
+"""Training rows without labels that should be labelled next, with the labels that a model suggests."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import actions, fields, format, tables, tasks
+from pages.shared.rows import row_text
+from xmlcore import experiment
+from xmlcore.experiment.kinds.review import ToLabel
+
+LATER = "review.later"  # key of st.session_state: rows that were put off
+
+
+def unlabelled(data) -> np.ndarray:
+    """Return the training rows without labels."""
+    return np.flatnonzero(np.diff(data.Y_train.indptr) == 0)
+
+
+def show(view) -> None:
+    by = fields.described(ToLabel.parameter("by"), "review.by", help=None)
+    task = experiment.task("to_label", {"run": view.ready.key}, {"by": by})
+    tasks.shown(task, lambda found: _next(view, found), button="Choose rows to label")
+
+
+def _next(view, found) -> None:
+    rows, later = found.candidates["row"].unique(), st.session_state.setdefault(LATER, set())
+    left = rows[~np.isin(rows, view.decided["row"].to_numpy(np.int64))]
+    left = [*(row for row in left if row not in later), *(row for row in left if row in later)]
+    st.caption(
+        f"{format.count(found.n_unlabelled, 'training row')} without labels; of {len(rows):,} chosen, "
+        f"{len(left):,} are left. Suggestions come from a model of the rows with labels."
+    )
+    if not left:
+        st.markdown("All chosen rows are labelled. Make the corrected data, train on it, and choose again.")
+        return
+    row = int(left[0])
+    lines = found.candidates[found.candidates["row"] == row]
+    st.markdown(f"Which labels does **training row {row:,}** have?")
+    row_text.show(view.data, "training", row)
+    if view.data.texts_train is None:
+        tables.show_features(tables.features(view.data, view.data.X_train, row), "review.features", 240)
+    labels, names = lines["label"].tolist(), tables.label_names(view.data, lines["label"])
+    shown = {j: f"{format.plain(name)} {100 * p:.0f} %" for j, name, p in zip(labels, names, lines["probability"])}
+    ticked = lines["label"][lines["suggested"]].tolist()
+    chosen = st.pills(
+        "Suggested labels", labels, selection_mode="multi", default=ticked, format_func=shown.get,
+        key=f"review.ticked.{row}",
+    )  # fmt: skip
+    typed = st.text_input(
+        "Further labels", key=f"review.further.{row}", placeholder="names, or ids without names; semicolons between"
+    )
+    further, unknown = _named(view.data, typed)
+    if unknown:
+        st.error(f"No label is called {format.plain(unknown[0])}.")
+    with st.container(horizontal=True, gap="small"):
+        actions.button(
+            "Label", type="primary", shortcut="l", key="review.label_row", on_click=_label,
+            args=(view, row, [*chosen, *further], ticked or labels[:1]), disabled=bool(unknown),
+        )  # fmt: skip
+        actions.button("Later", shortcut="n", key="review.later_row", on_click=later.add, args=(row,))
+        if view.found is None:
+            actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
+
+
+def _named(data, typed: str) -> tuple[list, list]:
+    """Return the ids of labels that are typed, by their whole names, and the names that no label has."""
+    asked, found, unknown = [part.strip() for part in typed.split(";") if part.strip()], [], []
+    for name in asked:
+        ids = tables.ids_named(data.label_names, data.n_labels, "label", name).tolist()
+        ids = [j for j in ids if data.label_names is None or data.label_names[j].lower() == name.lower()]
+        found += ids[:1]
+        unknown += [] if ids else [name]
+    return found, unknown
+
+
+def _label(view, row, labels, asked) -> None:
+    """Keep the labels of a row, and that it has none of those that were asked for and are not ticked."""
+    decisions = dict.fromkeys(asked, "keep") | dict.fromkeys(labels, "add")
+    view.put([{"row": row, "label": int(j), "decision": one} for j, one in decisions.items()])
