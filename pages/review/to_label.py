@@ -53,13 +53,19 @@ def _next(view, found) -> None:
     if unknown:
         st.error(f"No label is called {format.plain(unknown[0])}.")
     with st.container(horizontal=True, gap="small"):
-        actions.button(
-            "Label", type="primary", shortcut="l", key="review.label_row", on_click=_label,
-            args=(view, row, [*chosen, *further], ticked or labels[:1]), disabled=bool(unknown),
-        )  # fmt: skip
-        actions.button("Later", shortcut="n", key="review.later_row", on_click=later.add, args=(row,))
-        if view.found is None:
-            actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
+        label = actions.button("Label", type="primary", shortcut="l", key="review.label_row", disabled=bool(unknown))
+        put_off = actions.button("Later", shortcut="n", key="review.later_row")
+        undo = view.found is None and actions.button("Undo", disabled=not view.rows, shortcut="u", key="review.undo")
+    if label:
+        # asked for and not ticked: the row is kept as it is
+        decisions = dict.fromkeys(ticked or labels[:1], "keep") | dict.fromkeys([*chosen, *further], "add")
+        view.put([{"row": row, "label": int(j), "decision": one} for j, one in decisions.items()])
+    if put_off:
+        later.add(row)
+    if undo:
+        view.undo()
+    if label or put_off or undo:
+        st.rerun()  # the whole page, which counts decisions
 
 
 def _named(data, typed: str) -> tuple[list, list]:
@@ -71,9 +77,3 @@ def _named(data, typed: str) -> tuple[list, list]:
         found += ids[:1]
         unknown += [] if ids else [name]
     return found, unknown
-
-
-def _label(view, row, labels, asked) -> None:
-    """Keep the labels of a row, and that it has none of those that were asked for and are not ticked."""
-    decisions = dict.fromkeys(asked, "keep") | dict.fromkeys(labels, "add")
-    view.put([{"row": row, "label": int(j), "decision": one} for j, one in decisions.items()])

@@ -71,7 +71,15 @@ class ToLabel(Task):
 
     PARAMETERS = (
         Parameter("n", "Rows", "So many are chosen, at most.", "int", 500, minimum=1, maximum=10_000),
-        Parameter("by", "Chosen by", "See review.to_label.", "choice", "drawn", options=tuple(WAYS), option_names=WAYS),
+        Parameter(
+            "by",
+            "Chosen by",
+            "See review.to_label.",
+            "choice",
+            "drawn",
+            options=tuple(WAYS),
+            option_names=tuple(WAYS.values()),
+        ),
         SEED,
     )
 
