@@ -66,7 +66,7 @@ def needed(points, most, place):
 
 def markdown(results):
     def written(value):
-        return f"over {100 * LAST:.0f}" if value == np.inf else f"{value:.0f}"
+        return "never" if value == np.inf else f"{value:.0f}"
 
     texts = ["# Rows to label next", tables.measured_text(results)]
     for first, of in ((0, "the rows held out"), (2, "the test rows")):
@@ -84,7 +84,7 @@ def markdown(results):
         heads = [f"labels for {form}, %" for form in PLACES] + [f"mean {form}, %" for form in PLACES]
         texts.append(
             f"On {of}: the share of rows with labels at which {100 * ENOUGH:.0f} % of the precision with all "
-            f"are reached, and the mean precision over all batches; median, lowest and highest of {SEEDS} seeds."
+            f"are reached, and the mean precision over all batches; median, lowest and highest of the seeds."
         )
         texts.append(tables.table(["data", "way", *heads], lines, 2))
     return "\n\n".join(texts) + "\n"

@@ -55,7 +55,7 @@ class FindDoubts(Task):
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsToLabel:
     """Training rows without labels that should be labelled next, by the settings of a kept run."""
 
     candidates: "DataFrame"  # see review.to_label
@@ -66,7 +66,7 @@ class Rows:
 class ToLabel(Task):
     """Choose training rows without labels, by a model of the other rows. Inputs: ``run``."""
 
-    kind, folder, result, needs = "to_label", "to-label", Rows, ("run",)
+    kind, folder, result, needs = "to_label", "to-label", RowsToLabel, ("run",)
     doing = "Choosing rows of {dataset} to label"
 
     PARAMETERS = (
@@ -98,7 +98,7 @@ class ToLabel(Task):
             model, data.X_train[left], self.params["n"], by=self.params["by"], random_state=self.params["seed"],
             progress=part_of(progress, 0.8, 1.0),
         )  # fmt: skip
-        return Rows(found.assign(row=left[found["row"]]), left.size)
+        return RowsToLabel(found.assign(row=left[found["row"]]), left.size)
 
 
 @register
