@@ -6,10 +6,11 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import blocks_of, pointers
 from xmlcore.documented import documented
 from xmlcore.models.rows import rows_for
 from xmlcore.noise import RowPerturbation, check_flag, check_rows, check_seed, check_support
-from xmlcore.parallel import run_tasks
+from xmlcore.parallel import run_blocks
 from xmlcore.validation import check_count, check_fitted, check_labels, check_number
 
 BLOCK_ROWS = 256  # most rows of a block
@@ -59,13 +60,16 @@ class _Attack(RowPerturbation):
             )
         if self.epsilon == 0 or n == 0:
             return X
-        blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
+        size = max(
+            1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])
+        )  # fewer where rows have many labels: see BLOCK_LABELS
+        blocks = blocks_of(pointers(np.maximum(1, np.diff(Y.indptr))), BLOCK_LABELS * size, size)
 
         def one(block):
-            return self._moved(_Block(self, model, sp.csr_array(X[block]), sp.csr_array(Y[block]), ids[block]), seed)
+            part = slice(*block)
+            return self._moved(_Block(self, model, sp.csr_array(X[part]), sp.csr_array(Y[part]), ids[part]), seed)
 
-        parts = run_tasks(one, blocks, [block.stop - block.start for block in blocks], n_jobs)
-        return sp.csr_array(sp.vstack(parts, format="csr"))
+        return sp.csr_array(sp.vstack(run_blocks(one, blocks, n_jobs), format="csr"))
 
 
 @documented
@@ -189,7 +193,7 @@ class _Block:
         logs, gradient = self._gradients(X, row, np.concatenate(self.true))
         shares = 1.0 / np.bincount(row, minlength=X.shape[0])[row]
         mean = sp.csr_array((shares, (row, np.arange(row.size))), shape=(X.shape[0], row.size))
-        return -(mean @ logs), _restricted(-(mean @ gradient), self.allowed())
+        return -(mean @ logs), self._restricted(-(mean @ gradient))
 
     def _margin(self, X):
         n = X.shape[0]
@@ -212,7 +216,7 @@ class _Block:
             value[row[best]] -= logs[best]
             signs, pair_of_sign = np.concatenate([signs, -np.ones(best.size)]), np.concatenate([pair_of_sign, best])
         difference = sp.csr_array((signs, (row[pair_of_sign], pair_of_sign)), shape=(n, row.size))
-        return value, _restricted(difference @ gradient, self.allowed())
+        return value, self._restricted(difference @ gradient)
 
     def _best_labels(self, X):
         """Return the best wrong and the best true label of each row, -1 where the search finds none."""
@@ -236,9 +240,14 @@ class _Block:
         np.clip(gradient.data, -FLOAT32_MAX, FLOAT32_MAX, out=gradient.data)
         return np.maximum(logs, LEAST), gradient
 
-    def allowed(self):
-        """Return a matrix whose entries are the features that may change; None when all may."""
-        return self.clean if self.attack.support == "nonzero" else None
+    def _restricted(self, gradient):
+        """Return the gradient of the features that may change, as canonical CSR without zeros."""
+        gradient = sp.csr_array(gradient)
+        if self.attack.support == "nonzero":
+            gradient = sp.csr_array(gradient.multiply(self.clean != 0))
+        gradient.sum_duplicates()
+        gradient.eliminate_zeros()
+        return gradient
 
     def stepped(self, X, gradient, length):
         """Return the rows of X (None: the clean rows) after one step, projected back to within epsilon."""
@@ -288,17 +297,6 @@ class _Block:
         return best, np.where(improved, new, value), gradient
 
 
-def _blocks(n_labels, size):
-    """Return slices of at most ``size`` rows, fewer where rows have many labels: each label may need a gradient."""
-    blocks, start, total = [], 0, 0
-    for i, count in enumerate(n_labels.tolist()):
-        if i > start and (i - start == size or total + count > BLOCK_LABELS * size):
-            blocks.append(slice(start, i))
-            start, total = i, 0
-        total += count
-    return [*blocks, slice(start, n_labels.size)]
-
-
 def _is_two(norm):
     return not isinstance(norm, bool) and norm == 2
 
@@ -313,13 +311,3 @@ def _scale_rows(matrix, length, least):
     norms = np.sqrt(np.bincount(row, matrix.data.astype(np.float64) ** 2, matrix.shape[0]))
     scale = np.where(norms > least, length / np.where(norms > 0, norms, 1.0), 1.0)
     return _like(matrix, matrix.data * scale[row])
-
-
-def _restricted(gradient, allowed):
-    """Return the gradient of the allowed features only, as canonical CSR without zeros."""
-    gradient = sp.csr_array(gradient)
-    if allowed is not None:
-        gradient = sp.csr_array(gradient.multiply(allowed != 0))
-    gradient.sum_duplicates()
-    gradient.eliminate_zeros()
-    return gradient
