@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore import metrics
 from xmlcore.experiment.engine.task import Task, load, register
@@ -17,10 +18,11 @@ from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.models import DoubleSampling
 from xmlcore.models.compiling import COMPILING
 from xmlcore.models.double_sampling.learning import names_of_features
+from xmlcore.models.double_sampling.prediction import label_matrix
 from xmlcore.parameters import Parameter
 from xmlcore.progress import ProgressLike, part_of, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset
-from xmlcore.validation import check_count, csr_parts
+from xmlcore.validation import check_count
 
 CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
 BYTES_PER_CANDIDATE = 40  # for its class id, its score f, and temporary arrays, while rows are predicted
@@ -207,7 +209,10 @@ def _predict_test_rows(model, dataset, n_candidates=None, progress=silent):
         ranking = model.predict_topk(X, 1, n_candidates=n_candidates)
         seconds += time.perf_counter() - began
         first.append(ranking.labels[:, 0])
-        is_candidate.append(_are_candidates(Y, model.candidates(X, n_candidates)))
+        found = model.candidates(X, n_candidates)
+        numbered = sp.csr_array((np.arange(1, Y.nnz + 1), Y.indices, Y.indptr), shape=Y.shape)
+        hits = numbered.multiply(label_matrix(found, np.ones(found.shape, bool), dataset.n_labels)).data
+        is_candidate.append(np.isin(numbered.data, hits))
     return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *is_candidate]), seconds
 
 
@@ -219,18 +224,6 @@ def _measure(model, dataset, n_candidates=None, progress=silent) -> dict:
         "candidate_recall": float(is_candidate.mean()) if is_candidate.size else float("nan"),
         "predict_ms_per_row": 1000 * seconds / max(1, dataset.n_test),
     }
-
-
-def _are_candidates(Y, candidates):
-    """Return for each pair of a row and its true class whether the class is among the candidates of the row."""
-    ptr, classes, _ = csr_parts(Y)
-    rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    is_candidate = np.zeros(rows.size, bool)
-    step = _rows_at_once(candidates.shape[1])
-    for start in range(0, rows.size, step):
-        part = slice(start, start + step)
-        is_candidate[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
-    return is_candidate
 
 
 def _by_frequency(model, dataset) -> "DataFrame":
