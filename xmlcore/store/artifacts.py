@@ -257,7 +257,8 @@ def write_value(path: str | PathLike[str], value: object) -> None:
 def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> Iterator[Path]:
     """Write an artifact that may have several files; other processes see all of them or none."""
     target = places.folder(kind, key)
-    _check_names(meta)
+    if own := [name for name in _OWN_META if name in meta]:
+        raise ValueError(f"{own[0]!r:.200} is written by the store itself; give this fact another name")
     json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
     secure_cache()
     path = target.parent / f"{places.WRITING}{key}-{uuid.uuid4().hex[:12]}"
@@ -266,13 +267,17 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         remove_stale(kind)
         path.mkdir(mode=0o700)
         yield path
+        written = sorted(file for file in path.rglob("*") if file.is_file())
+        files = {file.relative_to(path).as_posix(): places.facts(file) for file in written}
+        n_bytes, (size, crc) = sum(facts[0] for facts in files.values()), files.pop(places.VALUE, (None, None))
         record = {
             "kind": kind,
             "key": key,
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),
-            "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
-            **_value_facts(path / places.VALUE),
-            "files": _other_facts(path),
+            "bytes": n_bytes,
+            "value_bytes": size,
+            "value_crc": crc,
+            "files": files,
             **meta,
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
@@ -288,19 +293,6 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta: object) -> It
         raise clearer from error
     finally:
         shutil.rmtree(path, ignore_errors=True)  # after the renaming the folder does not exist
-
-
-def _value_facts(file) -> dict:
-    """Return size in bytes and CRC-32 of the file of an object, None for both if there is no file."""
-    if not file.is_file():
-        return {"value_bytes": None, "value_crc": None}
-    return dict(zip(("value_bytes", "value_crc"), places.facts(file)))
-
-
-def _other_facts(path) -> dict:
-    """Return size in bytes and CRC-32 of each file in a folder but the object's, by its path in the folder."""
-    found = sorted(file for file in path.rglob("*") if file.is_file() and file != path / places.VALUE)
-    return {file.relative_to(path).as_posix(): places.facts(file) for file in found}
 
 
 def _publish(path, target):
@@ -330,12 +322,6 @@ def _json_scalar(value):
     raise TypeError(
         f"{value!r:.200} ({type(value).__name__}) cannot be kept in {places.META}; give numbers, text, lists or dicts"
     )
-
-
-def _check_names(meta):
-    for name in _OWN_META:
-        if name in meta:
-            raise ValueError(f"{name!r:.200} is written by the store itself; give this fact another name")
 
 
 def entries(kind: str) -> list[dict[str, Any]]:

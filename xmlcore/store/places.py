@@ -20,14 +20,10 @@ KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 KEY = re.compile(r"[0-9a-f]{8,128}")
 
 
-def check_kind(kind):
-    if not (isinstance(kind, str) and KIND.fullmatch(kind)):
-        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r:.200}")
-
-
 def kind_folder(kind) -> Path:
     """Return the folder of all artifacts of a kind, which need not exist."""
-    check_kind(kind)
+    if not (isinstance(kind, str) and KIND.fullmatch(kind)):
+        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r:.200}")
     return cache_root() / "artifacts" / kind
 
 
