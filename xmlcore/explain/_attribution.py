@@ -14,6 +14,7 @@ from xmlcore._kernels.arrays import CsrRows
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
 from xmlcore.models.rows import CheckedRows, rows_for
+from xmlcore.models.rules import innermost
 from xmlcore.typing import ArrayLike, Matrix, Ranker
 from xmlcore.validation import check_fitted, check_label_ids, check_row, csr_parts
 
@@ -30,13 +31,6 @@ class Attributions(NamedTuple):
     total: np.ndarray  # float64 (n,): the baseline plus the contributions of the row
     kind: str  # what the score is, see above
     names: list | None  # of features of pairs, of training rows or of members; None if features are those of X
-
-
-def unwrapped(model):
-    """Return the fitted model inside wrappers that keep it as ``model_``."""
-    while _kind(model) is None and hasattr(model, "model_"):
-        model = model.model_
-    return model
 
 
 def _kind(model):
@@ -60,7 +54,7 @@ def one_row(model, x, allowed=None):
 def kind_of(model: Ranker) -> str:
     """Return how a model is explained."""
     check_fitted(model)
-    inner = unwrapped(model)
+    inner = innermost(model)
     kind = _kind(inner)
     if kind is None:
         raise TypeError(
@@ -72,12 +66,12 @@ def kind_of(model: Ranker) -> str:
 
 def can_explain(model: Ranker) -> bool:
     """Return whether :func:`attributions` can explain a fitted model."""
-    return _kind(unwrapped(model)) is not None
+    return _kind(innermost(model)) is not None
 
 
 def explains_features(model: Ranker) -> bool:
     """Return whether a model is explained by the features of X, and not by those of pairs, by rows or members."""
-    return _kind(unwrapped(model)) not in (None, *NOT_OF_FEATURES)
+    return _kind(innermost(model)) not in (None, *NOT_OF_FEATURES)
 
 
 def attributions(model: Ranker, X: Matrix, labels: ArrayLike) -> Attributions:
@@ -104,7 +98,7 @@ class Explainer:
 
     def __init__(self, model):
         self.kind = kind_of(model)
-        self.model = model = unwrapped(model)
+        self.model = model = innermost(model)
         if hasattr(model, "linear_nodes"):
             trees = [model.linear_nodes(t) for t in range(len(model.trees_))]
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]

@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import largest_values
-from xmlcore.explain._attribution import attributions, kind_of, one_row, unwrapped
+from xmlcore.explain._attribution import attributions, kind_of, one_row
 from xmlcore.first_use import pd
+from xmlcore.models.rules import innermost
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker, SomeLabels
 from xmlcore.validation import check_count
 
@@ -61,7 +62,7 @@ def contributions(
         have names; for NearestRows the training rows that vote, and for Mixture the members.
     """
     kind_of(model)
-    x = one_row(unwrapped(model), x, allowed)
+    x = one_row(innermost(model), x, allowed)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     found = attributions(model, x, np.array([label]))
@@ -98,7 +99,7 @@ def contrast(
         features, and for x). The baseline and the contributions add up to the total.
     """
     kind = kind_of(model)
-    model = unwrapped(model)
+    model = innermost(model)
     x = one_row(model, x)
     most = model.n_labels_ - 1
     labels = np.array([check_count(j, name, least=0, most=most) for j, name in ((label, "label"), (other, "other"))])

@@ -7,10 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import blocks_of
-from xmlcore.explain._attribution import Explainer, unwrapped
+from xmlcore.explain._attribution import Explainer
 from xmlcore.explain._contributions import names_of, with_names
 from xmlcore.explain._removal import BLOCK_ENTRIES
 from xmlcore.first_use import pd
+from xmlcore.models.rules import innermost
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import DataFrame, Dataset, Labels, Matrix, Ranker
 from xmlcore.validation import as_array, check_count, check_dataset, check_features, check_label_ids, check_labels
@@ -54,7 +55,7 @@ def importance(
     X = check_features(X, model.n_features_in_)
     names = names_of("feature", dataset, feature_names, model.n_features_in_)
     n = None if n is None else check_count(n, "n")
-    model = unwrapped(model)
+    model = innermost(model)
     rows, ids = _pairs(model, X, labels, progress)
     size = X.shape[1] if explainer.names is None else len(explainer.names)
     sums = np.zeros((3, size))

@@ -6,12 +6,13 @@ import numpy as np
 
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, one_row, unwrapped
+from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, one_row
 from xmlcore.explain._contributions import names_of, with_names
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.scaling import UNIT, as_read
+from xmlcore.models.rules import innermost
 from xmlcore.typing import DataFrame, Dataset, Matrix, Ranker
 from xmlcore.validation import check_count
 
@@ -52,7 +53,7 @@ def path(
     kind = kind_of(model)
     if kind in NOT_OF_FEATURES:
         raise TypeError(f"{type(model).__name__} has no tree, so there is no path; see contributions")
-    model = unwrapped(model)
+    model = innermost(model)
     x = one_row(model, x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of("label", dataset, label_names, model.n_labels_)

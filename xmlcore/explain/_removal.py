@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import blocks_of
-from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, one_row, unwrapped
+from xmlcore.arrays import blocks_of, chosen
+from xmlcore.explain._attribution import NOT_OF_FEATURES, Explainer, kind_of, one_row
 from xmlcore.first_use import pd
 from xmlcore.models.rows import rows_for
+from xmlcore.models.rules import innermost
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.typing import ArrayLike, DataFrame, Matrix, Ranker, SomeLabels
 from xmlcore.validation import check_count, check_is, check_label_ids, check_list, check_model, check_number, check_row
@@ -23,7 +24,7 @@ BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with feature
 def label_scores(model: Ranker, X: Matrix, labels: ArrayLike) -> np.ndarray:
     """Return the probability that the model gives to one label of each row."""
     check_model(model, "predict_proba")
-    model = unwrapped(model)
+    model = innermost(model)
     X = rows_for(model, X)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     if hasattr(model, "label_probabilities"):
@@ -90,7 +91,7 @@ def deletion_curve(
         reduced = []
         for method in methods:
             place = _places(part, method, contributed, seed, start)
-            reduced += [_without(part, place >= count) for count in counts]
+            reduced += [chosen(part, place >= count) for count in counts]
         stacked = sp.csr_array(sp.vstack(reduced, format="csr"))
         scores_without = label_scores(model, stacked, np.tile(labels_of_part, len(reduced)))
         scores[:, :, start:end] = scores_without.reshape(len(methods), len(counts), end - start)
@@ -133,7 +134,7 @@ def counterfactual(model: Ranker, x: Matrix, label: int, k: int = 1, *, most: in
         kept = np.ones((len(sets), x.nnz), bool)
         for row, places in zip(kept, sets):
             row[places] = False
-        rows = _without(sp.csr_array(sp.vstack([x] * len(sets), format="csr")), kept.ravel())
+        rows = chosen(sp.csr_array(sp.vstack([x] * len(sets), format="csr")), kept.ravel())
         stays = (np.asarray(model.predict_topk(rows, k).labels) == label).any(axis=1)
         return next((one for one, is_there in zip(sets, stays) if not is_there), None)
 
@@ -193,16 +194,10 @@ def _places(X, method, contributions, seed, first):
     return place
 
 
-def _without(X, kept):
-    """Return X without the stored values for which ``kept``, a boolean per value, is False."""
-    ptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
-    return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
-
-
 def label_values(model: Ranker, x: Matrix, labels: ArrayLike, *, allowed: SomeLabels | None = None) -> np.ndarray:
     """Return scores of labels of one row on the scale of explanations; ``allowed`` is as in :func:`contributions`."""
     kind = kind_of(model)
-    model = unwrapped(model)
+    model = innermost(model)
     x = one_row(model, x, allowed)
     labels = check_label_ids(labels, None, model.n_labels_)
     if kind == "score":
