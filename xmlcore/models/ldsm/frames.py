@@ -5,11 +5,12 @@ from itertools import islice
 
 import numpy as np
 
+from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.first_use import pd
 from xmlcore.models.ldsm.trees import LdSMTree
 from xmlcore.models.plt.frames import check_node, path_to, with_names
 from xmlcore.typing import DataFrame
-from xmlcore.validation import check_count
+from xmlcore.validation import check_count, csr_parts
 from xmlcore.wording import rounded
 
 
@@ -62,16 +63,9 @@ def with_siblings(tree: "LdSMTree", nodes) -> np.ndarray:
 def top_labels(tree: "LdSMTree", k: int = 3, nodes=None) -> tuple[np.ndarray, np.ndarray]:
     k = check_count(k, "k")
     part = tree.histograms if nodes is None else tree.histograms[np.asarray(nodes, np.int64)]
-    ptr, ids, counts = part.indptr.astype(np.int64), part.indices, part.data
-    node = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    order = np.lexsort((ids, -counts.astype(np.int64), node))
-    place = np.arange(ids.size) - ptr[node]  # lexsort keeps nodes together, in order
-    kept = place < k
-    labels = np.full((ptr.size - 1, k), -1, np.int32)
-    rows = np.zeros((ptr.size - 1, k), np.int64)
-    labels[node[kept], place[kept]] = ids[order[kept]]
-    rows[node[kept], place[kept]] = counts[order[kept]]
-    return labels, rows
+    labels, rows = np.empty((part.shape[0], k), np.int32), np.empty((part.shape[0], k))
+    top_k_sparse(*csr_parts(part.astype(np.float64)), labels, rows)
+    return labels, rows.astype(np.int64)
 
 
 def told_apart_by(tree: "LdSMTree", nodes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
