@@ -25,6 +25,7 @@ from xmlcore.models.double_sampling.prediction import (
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, RowsToSample, stream_seed
 from xmlcore.models.rows import checked_rows, columns_in_place, labelled_rows
 from xmlcore.models.weights import TakesWeights, repeated_rows
+from xmlcore.parallel import row_blocks
 from xmlcore.parameters import described
 from xmlcore.progress import ProgressLike, of_phases, part_of, silent, to_progress
 from xmlcore.ranking import Ranking
@@ -211,10 +212,8 @@ class DoubleSampling(TakesWeights, LearnsMore):
         x, q = self._rows(self._check_input(X, k)), self._n_candidates(n_candidates)
         n, width = x[0].size - 1, min(k, q)
         best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)
-        step = max(BLOCK, MOST_RANKED // q)  # bounds the memory for candidates
-        for first in range(0, max(n, 1), step):
-            last = min(first + step, n)
-            report = progress if step >= n else part_of(progress, first / n, last / n)
+        for first, last in row_blocks(n, max(BLOCK, MOST_RANKED // q)):  # which bounds the memory for candidates
+            report = part_of(progress, first / n, last / n)
             labels, f = self.ranker_.ranked(some_rows(x, first, last), q, self.n_jobs, report)
             best[first:last, :width], scores[first:last, :width] = labels[:, :width], softmax(f)[:, :width]
         return Ranking(best, scores)

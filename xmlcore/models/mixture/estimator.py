@@ -217,7 +217,8 @@ class Mixture(ScoresRows):
             return even, curves, groups, [0.0] * n
         for at, one in enumerate(tried):
             report = part_of(progress, at / (2 * n), (at + 1) / (2 * n))
-            one[1] = _fitted(_with_few_trees(one[0]), sp.csr_array(X[kept]), sp.csr_array(Y[kept]), report)
+            few = {"n_estimators": max(2, round(TRIED_TREES * one[0].n_estimators))} if isinstance(one[0], LdSM) else {}
+            one[1] = _fitted(_new(one[0], **few), sp.csr_array(X[kept]), sp.csr_array(Y[kept]), report)
             rankings.append(_ranked(one[1], sp.csr_array(X[held]), self.n_candidates, Y.shape[1]))
         progress("Choosing weights", 0.5)
         found, Y_held = Candidates.of(rankings, Y.shape[1]), sp.csr_array(Y[held])
@@ -358,12 +359,6 @@ def _new(model, **changes):
     if hasattr(model, "get_params"):
         return type(model)(**model.get_params(deep=False) | changes)
     return copy.deepcopy(model) if hasattr(model, "fit") else model
-
-
-def _with_few_trees(model):
-    if isinstance(model, LdSM):
-        return _new(model, n_estimators=max(2, round(TRIED_TREES * model.n_estimators)))
-    return _new(model)
 
 
 def _again(model, fitted):
