@@ -1,5 +1,6 @@
 """The options by which commands read a data set, and the reading."""
 
+import functools
 from pathlib import Path
 
 import click
@@ -51,16 +52,11 @@ _OF_MATRICES = ("test_labels", "feature_names", "label_names")
 _OF_TEXTS = ("vectors", "test_vectors")
 
 
-def data_options(function):
-    for option in reversed((*_OPTIONS, *_OF_DOCUMENTS_AND_ANSWER)):
-        function = option(function)
-    return function
+def _all_of(*options):
+    return lambda function: functools.reduce(lambda made, option: option(made), reversed(options), function)
 
 
-def document_options(function):
-    for option in reversed(_OF_DOCUMENTS_AND_ANSWER):
-        function = option(function)
-    return function
+data_options, document_options = _all_of(*_OPTIONS, *_OF_DOCUMENTS_AND_ANSWER), _all_of(*_OF_DOCUMENTS_AND_ANSWER)
 
 
 def labels_option(name: str, help: str):

@@ -69,7 +69,8 @@ def command(
         packed = read_packed(model)
         options = {"text": columns, "encoding": encoding}
         inputs, ids = (list(texts), None) if texts else _read(rows, packed, options, first_index, progress)
-        given = _beside(inputs, vectors, packed, progress)
+        has_vectors = check_vectors(packed, vectors)
+        given = [inputs, *read_vectors(vectors, len(inputs), None, progress)] if has_vectors else inputs
         progress("Predicting", 0.0)
         X, seen, allowed = packed.rows(given), Watch(), packed.allowed(labels, exclude)
         has_rule = rule_of(packed.model) is not None
@@ -110,12 +111,6 @@ def _read(rows, packed, options, first_index, progress):
     for remark in found.notes(packed.feature_names):
         note(remark)
     return found.X, found.ids
-
-
-def _beside(inputs, vectors, packed, progress):
-    """Return texts in a list with the vectors beside them, if the model takes such; others as they are."""
-    takes = check_vectors(packed, vectors)
-    return [inputs, *read_vectors(vectors, len(inputs), None, progress)] if takes else inputs
 
 
 def _write(file, packed, ranking, to_json, ids=None):
