@@ -77,12 +77,9 @@ class Sweep:
         if not tasks or not all(training.exists() for training in tasks):
             return None
         every = pd.concat([training.load().measures for training in tasks])
-        lines = []
-        for (measure, k), values in every.groupby(["measure", "k"], sort=False)["value"]:
-            low, high = interval(values)
-            line = {"measure": measure, "k": k, "mean": float(values.mean()), "low": low, "high": high}
-            lines.append(line | {"n_seeds": len(values)})
-        return pd.DataFrame(lines)
+        groups = every.groupby(["measure", "k"], sort=False)["value"]
+        ends = {end: lambda values, at=at: interval(values)[at] for at, end in enumerate(("low", "high"))}
+        return groups.agg(mean="mean", **ends, n_seeds="size").reset_index()
 
 
 @dataclass(frozen=True)
@@ -302,20 +299,16 @@ class SweepSettings(Task):
                 return best, means[best]
         return None
 
-    def best_params(self, setting: int) -> dict:
-        """Return all parameters of a setting, with the first seed."""
-        p = self.params
-        return full_params(p["model"], p["params"] | self.settings[setting] | _seed_of(p["model"], p["seeds"][0]))
-
     def value(self, plan: SweepPlan) -> dict:
         """Return the fields of :class:`Sweep` for what has been done."""
         best = self.best_so_far(plan) if plan.complete else None
+        p, seed = self.params, _seed_of(self.params["model"], self.params["seeds"][0])
         return {
-            **{name: self.params[name] for name in ("model", "grid", "seeds", "method", "measure")},
+            **{name: p[name] for name in ("model", "grid", "seeds", "method", "measure")},
             "settings": self.settings,
             "trials": pd.DataFrame(plan.trials),
             "table": settings_table(plan.trials, self.settings),
-            "best": None if best is None else self.best_params(best[0]),
+            "best": None if best is None else full_params(p["model"], p["params"] | self.settings[best[0]] | seed),
             "best_setting": None if best is None else best[0],
             "value": math.nan if best is None else best[1],
             "fingerprint": self.fingerprint,
