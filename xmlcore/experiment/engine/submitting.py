@@ -83,7 +83,11 @@ def _in_parts(queue, task, plan, owner, title) -> Plan:
 
 def planned(task: Task, estimate: Estimate | None = None) -> Plan:
     """Return the plan of a task for a queue."""
-    reads = read_artifacts(task)
+    reads = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
+    reads += [(one.folder, one.key) for one in getattr(task, "mixed", ())]
+    with contextlib.suppress(store.StoreError, ValueError):
+        reads.insert(0, (DATASETS, task.fingerprint))
+    reads = tuple(artifact for artifact in reads if store.exists(*artifact))
     with contextlib.suppress(store.StoreError, OSError):  # the task says itself what is wrong with its inputs
         estimate = estimate or task.estimate()
     n_bytes = 0 if estimate is None else estimate.bytes
@@ -100,15 +104,6 @@ def planned(task: Task, estimate: Estimate | None = None) -> Plan:
         writes=((task.folder, task.key),),
         here=not (task.on_cluster and task.inputs),  # what has no inputs makes a data set, often of files that are here
     )
-
-
-def read_artifacts(task: Task) -> tuple[tuple[str, str], ...]:
-    """Return kind and key of the artifacts of the store that a task reads: inputs, their data set, and mixed models."""
-    artifacts = [(KINDS[MADE_BY[name]].folder, key) for name, key in task.inputs.items() if name in MADE_BY]
-    artifacts += [(one.folder, one.key) for one in getattr(task, "mixed", ())]
-    with contextlib.suppress(store.StoreError, ValueError):
-        artifacts.insert(0, (DATASETS, task.fingerprint))
-    return tuple(artifact for artifact in artifacts if store.exists(*artifact))
 
 
 def keep_record(record: dict, again: bool = False, progress: Progress = silent) -> str:
