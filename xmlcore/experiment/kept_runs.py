@@ -135,13 +135,6 @@ def half_width(lines: "DataFrame", measure: str) -> Any:
     return below.where(below > above, above)
 
 
-def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
-    """Return the hash that runs share which differ only in their seed: 16 hex digits."""
-    described = [fingerprint, model, {name: value for name, value in params.items() if name != SEED}, k]
-    text = json.dumps(described, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-
-
 _COLUMNS = (
     "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore",
     *MEASURES, *MORE_MEASURES, *DECIDED, "rule", *TIMES, *SIZES, MEMORY, "setting", "problem",
@@ -167,6 +160,8 @@ def _line(record) -> dict | None:
     model, params, k = about.get("model", ""), about.get("params", {}), about.get("k", 0)
     fingerprint = record.get("fingerprint", "")
     measures = summary.get("measures", {})
+    described = [fingerprint, model, {name: value for name, value in params.items() if name != SEED}, k]
+    setting = json.dumps(described, sort_keys=True, default=str)  # runs share it that differ only in their seed
     line = {
         "key": record["key"],
         "dataset": record.get("dataset", ""),
@@ -178,7 +173,7 @@ def _line(record) -> dict | None:
         "created": record.get("created", ""),
         "version": record.get("version", 0),
         "xmlcore": record.get("xmlcore", ""),
-        "setting": setting_of(fingerprint, model, params, k) if params else record["key"],
+        "setting": hashlib.sha256(setting.encode("utf-8")).hexdigest()[:16] if params else record["key"],
         "problem": problem,
     }
     for measure in (*USUAL_MEASURES, *MORE):

@@ -12,7 +12,7 @@ from xmlcore.experiment.kinds.train import Run, value_text
 from xmlcore.first_use import pd
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
 from xmlcore.metrics.measures import measurable
-from xmlcore.models.rows import padded
+from xmlcore.models.rows import counted, padded
 from xmlcore.ranking import KS, Ranking
 from xmlcore.robustness.perturbations import KINDS
 from xmlcore.typing import DataFrame, Dataset
@@ -83,7 +83,7 @@ def wide(run: "Run", k: int) -> Ranking:
 
 def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "DataFrame":
     """Measure head, torso and tail labels of several runs."""
-    buckets = label_buckets(_training_rows(dataset))
+    buckets = label_buckets(counted(dataset.Y_train))
     frames = []
     for name, run in runs.items():
         measured = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, wide(run, k), k), buckets)
@@ -96,7 +96,7 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Compare two runs label by label, when the first k labels of every row count as predicted."""
     first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
-    n_train = _training_rows(dataset)
+    n_train = counted(dataset.Y_train)
     frame = pd.DataFrame(
         {
             "label": first["label"],
@@ -160,7 +160,7 @@ def differences(dataset: "Dataset", runs: "dict[str, Run]", measures: Sequence[s
 
 def differences_of_buckets(dataset: "Dataset", runs: "dict[str, Run]", measure: str = "micro R@5") -> "DataFrame":
     """Compare runs with the first of them in a measure of head, torso and tail labels, as :func:`differences` does."""
-    buckets, tested = label_buckets(_training_rows(dataset)), np.unique(dataset.Y_test.indices)
+    buckets, tested = label_buckets(counted(dataset.Y_train)), np.unique(dataset.Y_test.indices)
     there = [bucket for bucket in BUCKETS if (buckets[tested] == bucket).any()]
     frames = [_from_the_first(dataset, runs, [measure], len(there), buckets == bucket) for bucket in there]
     return _corrected([frame.assign(measure=bucket) for frame, bucket in zip(frames, there)])
@@ -240,10 +240,6 @@ def model_title(model: str, params: dict[str, Any]) -> str:
         return model
     kind, level = params.get("noise_kind", "gaussian"), params["noise_sigma"]
     return f"{model} trained with {f'noise σ = {level:g}' if kind == 'gaussian' else KINDS[kind].at(level)}"
-
-
-def _training_rows(dataset):
-    return np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
 
 
 def settings_of_models(lines: "DataFrame", measure: str) -> dict[str, tuple["DataFrame", dict[str, str]]]:
