@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -24,14 +25,6 @@ OF_RUNS = ("model", "params")  # parameters that all runs have, and that follow 
 MOST_K = 1000
 LONGEST = 60  # characters of a name
 MEMORY = 8  # bytes for a byte of the file
-
-
-class _Ranked:
-    def __init__(self, ranking):
-        self.ranking = ranking
-
-    def predict_topk(self, X, k):
-        return self.ranking
 
 
 @register
@@ -82,7 +75,7 @@ class GivenPredictions(Train):
             dataset_name=data.name,
             fingerprint=data.fingerprint,
             k=k,
-            measures=evaluate(_Ranked(ranking), data, k).to_frame(),
+            measures=evaluate(SimpleNamespace(predict_topk=lambda X, k: ranking), data, k).to_frame(),
             times={},
             size={},
             ranking=ranking,
