@@ -50,11 +50,11 @@ def read_goal(measure: str | Mapping[str, float]) -> Goal:
         raise TypeError(f"measure is {measure!r:.60}: give a name, or a dict of weights by name. Known are {known}")
     parts, ks = {}, set()
     for name, weight in given.items():
-        plain, k = _plain_and_k(name)
-        if k is None:
+        plain, at, k = name.rpartition("@") if isinstance(name, str) and "@" in name else (name, "", "0")
+        if not (plain in AT_K and k.isdecimal() and len(k) < 1000 and int(k) > 0 if at else plain in FREE):
             raise ValueError(f"{name!r:.60} is not a measure to decide for: known are {known}")
         parts[plain] = float(check_weights([weight], f"the weight of {name:.60}")[0])
-        ks.add(k)
+        ks.add(int(k))
     if max(ks) > INT32_MAX:
         raise ValueError(f"{', '.join(given):.60} has a k above {INT32_MAX:,}")
     if len(ks) > 1 or (len(parts) > 1 and ks == {0}):
@@ -63,13 +63,6 @@ def read_goal(measure: str | Mapping[str, float]) -> Goal:
     if len(second) > 1:
         raise ValueError(f"{' and '.join(second)} cannot be joined: at most one of {', '.join(SECOND)} goes into a sum")
     return Goal(parts if len(parts) > 1 else dict.fromkeys(parts, 1.0), ks.pop())
-
-
-def _plain_and_k(name) -> tuple[str, int | None]:
-    """Return the name of a measure without its k, and the k: 0 without one, None if there is no such measure."""
-    plain, at, k = name.rpartition("@") if isinstance(name, str) and "@" in name else (name, "", "0")
-    known = plain in AT_K and k.isdecimal() and len(k) < 1000 and int(k) > 0 if at else plain in FREE
-    return plain, int(k) if known else None
 
 
 def gains_of(goal: Goal, n_rows: int, true: np.ndarray, inv_ps=None, best_gain: float | None = None) -> Gains:

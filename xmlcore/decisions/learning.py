@@ -85,7 +85,38 @@ def learnt(held: HeldOut, calibration: Calibration, goal: Goal, inv_ps=None, at_
     """Return the rule of :func:`learn` for a goal, from rows whose candidates are known."""
     if goal.name in FREE_BY_CUT:
         return _by_cut(held, calibration, goal.name, {})
-    return _by_gains(held, calibration, goal, at_most, inv_ps)
+    n_rows = held.Y.shape[0]
+    inv_ps = propensities(goal, inv_ps, held.Y.shape[1], held.Y)
+    fill = goal.k > 0 and not at_most
+
+    def both(part, calibration):
+        """Return the rule and the plain one that some rows give."""
+        P = part.probabilities(calibration)
+        best = 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
+        inner = innermost(part.model)
+        expected = inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)  # as many as of the training rows
+        gains = gains_of(goal, part.Y.shape[0], expected + PRIOR, inv_ps, best)
+        plain = by_probability(part, calibration, goal.k, fill)
+        if goal.kind == COVERAGE:  # a mixture of rules is best
+            return _mixed(plain, P, gains), plain
+        slopes, offsets = _at_point(gains, *improved(P, goal, gains, fill)[1])
+        rule = replace(plain, slopes=slopes[None], offsets=offsets[None])
+        if not goal.k:
+            tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
+            cut = max(tried, key=lambda cut: value_of(goal, part, P.data > cut))
+            plain = replace(plain, offsets=plain.offsets - cut)
+        return rule, plain
+
+    # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
+    order = np.random.default_rng(0).permutation(n_rows)
+    halves = [held.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
+    halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [held, held]
+    values = np.mean([
+        [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps)
+         for each in both(half, calibration_of(half))] for half, other in (halves, halves[::-1])
+    ], axis=0)  # fmt: skip
+    taken = both(held, calibration)[0 if values[0] > values[1] else 1]
+    return _told(taken, goal.name, held, values.max(), values[1])
 
 
 def cuts(model: Ranker, X: Matrix, Y: Labels, *, n_candidates: int = CANDIDATES) -> "DataFrame":
@@ -233,42 +264,6 @@ def _at_point(gains, hits, predicted, missed) -> tuple[np.ndarray, np.ndarray]:
     value = (factor * hits + PRIOR * mean) / (whole + PRIOR)
     more = gains.scale * factor / (whole + PRIOR)
     return slopes + more, offsets - more * value / factor
-
-
-def _by_gains(held, calibration, goal, at_most, inv_ps) -> Rule:
-    """Return the rule of a goal that is reached by gains of labels; the plain one where that is no better."""
-    n_rows = held.Y.shape[0]
-    inv_ps = propensities(goal, inv_ps, held.Y.shape[1], held.Y)
-    fill = goal.k > 0 and not at_most
-
-    def both(part, calibration):
-        """Return the rule and the plain one that some rows give."""
-        P = part.probabilities(calibration)
-        best = 1.0 if inv_ps is None else best_gain_of(part.Y, inv_ps, goal.k)
-        inner = innermost(part.model)
-        expected = inner.label_counts_ * (P.shape[0] / inner.n_rows_seen_)  # as many as of the training rows
-        gains = gains_of(goal, part.Y.shape[0], expected + PRIOR, inv_ps, best)
-        plain = by_probability(part, calibration, goal.k, fill)
-        if goal.kind == COVERAGE:  # a mixture of rules is best
-            return _mixed(plain, P, gains), plain
-        slopes, offsets = _at_point(gains, *improved(P, goal, gains, fill)[1])
-        rule = replace(plain, slopes=slopes[None], offsets=offsets[None])
-        if not goal.k:
-            tried = np.unique(np.quantile(P.data, np.linspace(0, 1, 101)))
-            cut = max(tried, key=lambda cut: value_of(goal, part, P.data > cut))
-            plain = replace(plain, offsets=plain.offsets - cut)
-        return rule, plain
-
-    # Which of the two is taken, and what they are said to be worth, is seen on halves of the rows that did not decide.
-    order = np.random.default_rng(0).permutation(n_rows)
-    halves = [held.part(np.sort(rows)) for rows in (order[: n_rows // 2], order[n_rows // 2 :])]
-    halves = halves if all(half.Y.nnz and half.scores.nnz for half in halves) else [held, held]
-    values = np.mean([
-        [value_of(goal, other, each.take(other.probabilities(each.calibration)), inv_ps)
-         for each in both(half, calibration_of(half))] for half, other in (halves, halves[::-1])
-    ], axis=0)  # fmt: skip
-    taken = both(held, calibration)[0 if values[0] > values[1] else 1]
-    return _told(taken, goal.name, held, values.max(), values[1])
 
 
 def plain_marks(goal: Goal, held: HeldOut) -> np.ndarray:
