@@ -145,7 +145,7 @@ def evaluate(
         model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=ks[-1])
     records = []
     for repeat in range(n_repeats):
-        seed = _seed_of(entropy, repeat)
+        seed = int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
         clean = None
         for number, (level, change) in enumerate(zip(levels, [None, *changes])):
 
@@ -194,12 +194,9 @@ def summarise(frame: "DataFrame", level: float = 0.95) -> "DataFrame":
     result = {}
     for column, prefix in (("value", ""), ("drop", "drop_")):
         statistics = groups[column].agg(["count", "mean", "std"])
-        n = statistics["count"].to_numpy()
-        half_width = student_reach(n, statistics["std"], level)
-        if not prefix:
-            result["n"] = n
-        result |= {f"{prefix}mean": statistics["mean"], f"{prefix}low": statistics["mean"] - half_width}
-        result[f"{prefix}high"] = statistics["mean"] + half_width
+        reach, mean = student_reach(statistics["count"], statistics["std"], level), statistics["mean"]
+        result |= {} if prefix else {"n": statistics["count"]}
+        result |= {f"{prefix}mean": mean, f"{prefix}low": mean - reach, f"{prefix}high": mean + reach}
     return statistics[[]].assign(**result).reset_index()
 
 
@@ -223,11 +220,6 @@ def _rank(model, X, Y, change, attacked, seed, blocks, ks, n_jobs, report) -> tu
         labels[start:end], scores[start:end] = found
         report(end)
     return Ranking(labels, scores), perturb_s, predict_s
-
-
-def _seed_of(entropy, repeat) -> int:
-    """Return the seed of a repeat, int: one of 63 random bits that depend on both arguments."""
-    return int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def _drop(clean, value) -> float:
