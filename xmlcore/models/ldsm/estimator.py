@@ -112,8 +112,8 @@ class LdSM(TakesWeights, LearnsMore):
         optimizer = self._chosen_optimizer(X, n_columns)
         x = columns_in_place(X, feature_of_column)
         data, settings = TrainingRows(*x, *csr_parts(Y)[:2]), node_settings(self, optimizer, n_features)
-        trees, entropy = range(self.n_estimators) if self._only_tree is None else [self._only_tree], self._entropy()
-        seeds = [int(np.random.SeedSequence([entropy, tree]).generate_state(1, np.uint32)[0]) for tree in trees]
+        seeds = self._seeds(self.n_estimators)
+        seeds = seeds if self._only_tree is None else [seeds[self._only_tree]]
         with GrowthProgress(progress, len(seeds), self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
             keeps = self.degenerate_splits == "keep"
             grower = Grower(data, n_columns, n_labels, settings, self.max_nodes, self.n_attempts, keeps, growth)
@@ -243,6 +243,10 @@ class LdSM(TakesWeights, LearnsMore):
                 "fewer features"
             )
         return self.optimizer
+
+    def _seeds(self, count):
+        entropy = self._entropy()
+        return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 
     def _set_fitted(self, values: dict, arrays: dict[str, np.ndarray]):
         """Set the fitted attributes to a state as it is saved."""
