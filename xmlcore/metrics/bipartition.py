@@ -4,7 +4,6 @@ The defaults are scikit-learn's definitions, if it has the measure. ``ties="mean
 broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1, equations 59 to 62).
 """
 
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,9 +82,8 @@ def one_error(Y_true: Labels, scores: Matrix, ties: str = "first") -> float:
     Y, S = _read(Y_true, scores)
     if ties == "first":
         return _mean(1 - _scores_at(Y, np.arange(Y.shape[0]), S.argmax(axis=1)))
-    levels = _levels(Y, S)
-    right = (levels.true / levels.labels)[levels.above == 0]
-    return _mean(1 - right)
+    _, labels, true, above, _ = _levels(Y, S)
+    return _mean(1 - (true / labels)[above == 0])
 
 
 def ranking_loss(Y_true: Labels, scores: Matrix, ties: str = "worst") -> float:
@@ -202,17 +200,11 @@ def micro_auc(Y_true: Labels, scores: Matrix) -> float:
     return won / (2 * n_true * (n_pairs - n_true))
 
 
-class _Levels(NamedTuple):
-    """The labels of each row that have the same score, from the largest score of the row to the smallest."""
+def _levels(Y, S) -> np.ndarray:
+    """Return the levels of labels of a row that have the same score, from the largest to the smallest: (5, levels).
 
-    row: np.ndarray
-    labels: np.ndarray  # how many, and how many of them are true
-    true: np.ndarray
-    above: np.ndarray  # how many labels of the row have a larger score, and how many of these are true
-    true_above: np.ndarray
-
-
-def _levels(Y, S) -> _Levels:
+    That is the row, how many labels there are, how many are true, and the same two of all labels of a larger score.
+    """
     parts, first = [np.zeros((5, 0), np.int64)], 0
     for block in _blocks(S):
         n, n_labels = block.shape
@@ -234,7 +226,7 @@ def _levels(Y, S) -> _Levels:
         above = np.cumsum(counts, axis=1) - counts
         parts.append(np.stack([row + first, *counts, *(above - above[:, np.searchsorted(row, row)])]))
         first += n
-    return _Levels(*np.concatenate(parts, axis=1))
+    return np.concatenate(parts, axis=1)
 
 
 def _read(Y_true, scores):

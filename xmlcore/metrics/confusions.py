@@ -24,14 +24,6 @@ class Confusions(NamedTuple):
     n_swaps: float  # of all these pairs together
 
 
-class _Mistakes(NamedTuple):
-    """The mistakes of each row as sparse matrices (n, L) of ones."""
-
-    missed: sp.csr_array  # true labels that are not predicted
-    wrong: sp.csr_array  # predicted labels that are not true
-    weights: np.ndarray  # 1 / the larger number of the two, of each row; 0 in a row that has not both
-
-
 def confusions(
     Y_true: Labels, ranking: Predictions, k: int | None = None, *, n: int = 200, labels: Iterable[int] | None = None
 ) -> Confusions:
@@ -56,16 +48,16 @@ def confusions(
         pair, all rows ``n_missed`` in which the first is missed and ``n_wrong`` in which the other is wrongly
         predicted, and ``row``, one with the pair and few other mistakes. ``.n_pairs`` and ``.n_swaps`` count all pairs.
     """
-    n, mistakes = check_count(n, "n"), _mistakes(Y_true, ranking, k)
-    n_labels = mistakes.missed.shape[1]
+    n, (*mistakes, weights) = check_count(n, "n"), _mistakes(Y_true, ranking, k)
+    n_labels = mistakes[0].shape[1]
     chosen = np.full(n_labels, labels is None)
     if labels is not None:
         labels = check_list(labels, "labels", "ids of labels")
         ids = np.array([check_count(label, "a label", 0) for label in labels], np.int64)
         chosen[ids[(ids >= 0) & (ids < n_labels)]] = True
-    (missed, wrong, swaps), total, n_swaps = _most_confused(mistakes, n, chosen)
-    rows = [_rows_of(mistakes, *pair) for pair in _columns_of_pairs(mistakes, missed.tolist(), wrong.tolist())]
-    counts = (np.bincount(part.indices, minlength=n_labels) for part in mistakes[:2])
+    (missed, wrong, swaps), total, n_swaps = _most_confused(*mistakes, weights, n, chosen)
+    rows = [_rows_of(weights, *pair) for pair in _columns_of_pairs(mistakes, missed.tolist(), wrong.tolist())]
+    counts = (np.bincount(part.indices, minlength=n_labels) for part in mistakes)
     columns = {"missed": missed, "wrong": wrong, "swaps": swaps, "rows": [len(of) for of in rows]}
     columns |= {name: of[at] for name, of, at in zip(("n_missed", "n_wrong"), counts, (missed, wrong))}
     columns["row"] = np.array([of[0] for of in rows], np.int64)
@@ -81,12 +73,13 @@ def confused_rows(Y_true: Labels, ranking: Predictions, missed: int, wrong: int,
     k : int, optional
         As for :func:`confusions`, which counts them as ``rows``, and names the first as ``row``.
     """
-    mistakes = _mistakes(Y_true, ranking, k)
+    *mistakes, weights = _mistakes(Y_true, ranking, k)
     pair = [[check_count(label, name, 0)] for name, label in (("missed", missed), ("wrong", wrong))]
-    return _rows_of(mistakes, *next(_columns_of_pairs(mistakes, *pair)))
+    return _rows_of(weights, *next(_columns_of_pairs(mistakes, *pair)))
 
 
-def _mistakes(Y_true, ranking, k) -> _Mistakes:
+def _mistakes(Y_true, ranking, k) -> tuple[sp.csr_array, sp.csr_array, np.ndarray]:
+    """Return the labels that each row misses, those wrongly predicted, and 1 / the larger number; 0 if one is 0."""
     indptr, indices, ranked, _ = read(Y_true, ranking, k)
     n_true = np.diff(indptr)
     within = ranked >= 0
@@ -101,7 +94,7 @@ def _mistakes(Y_true, ranking, k) -> _Mistakes:
     wrong = _of_places(ranked, within & ~is_hit, shape)
     many = [np.diff(part.indptr) for part in (missed, wrong)]
     weights = np.where(np.minimum(*many) > 0, 1 / np.maximum(np.maximum(*many), 1), 0.0)
-    return _Mistakes(missed, wrong, weights)
+    return missed, wrong, weights
 
 
 def _of_places(ranked, chosen, shape):
@@ -112,24 +105,21 @@ def _of_places(ranked, chosen, shape):
     return matrix
 
 
-def _most_confused(mistakes, n, chosen):
+def _most_confused(missed, wrong, weights, n, chosen):
     """Return the n pairs of chosen labels with the most swaps, and how many pairs and swaps there are."""
-    missed = mistakes.missed
-    of_entries = np.repeat(mistakes.weights, np.diff(missed.indptr))
+    of_entries = np.repeat(weights, np.diff(missed.indptr))
     weighted = sp.csr_array((of_entries, missed.indices, missed.indptr), shape=missed.shape)
     best, total, n_swaps = (np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), 0, 0.0
-    for start, block in products_in_blocks(weighted, mistakes.wrong):
-        at, values = slice(None), block.data
-        if not chosen.all():
-            lines = chosen[start : start + block.shape[0]]
-            at = np.flatnonzero(np.repeat(lines, np.diff(block.indptr)) | chosen[block.indices])
-            values = values[at]
+    for start, block in products_in_blocks(weighted, wrong):
+        lines = chosen[start : start + block.shape[0]]
+        at = np.flatnonzero(np.repeat(lines, np.diff(block.indptr)) | chosen[block.indices])
+        values = block.data[at]
         total, n_swaps = total + values.size, n_swaps + float(values.sum())
         least = best[2][-1] if best[2].size == n else -np.inf
         if values.size > n:
             least = max(least, np.partition(values, values.size - n)[values.size - n])
         large = np.flatnonzero(values >= least - ROUNDING)
-        at = large if isinstance(at, slice) else at[large]
+        at = at[large]
         lines = start + np.searchsorted(block.indptr, at, side="right") - 1
         found = [np.concatenate(pair) for pair in zip(best, (lines, block.indices[at], np.round(values[large], 9)))]
         order = np.lexsort((found[1], found[0], -found[2]))[:n]
@@ -139,13 +129,13 @@ def _most_confused(mistakes, n, chosen):
 
 def _columns_of_pairs(mistakes, missed, wrong):
     """Yield the rows in which the first label of each pair is missed, and those in which the other is wrong."""
-    columns = [sp.csc_array(part) for part in mistakes[:2]]
+    columns = [sp.csc_array(part) for part in mistakes]
     for pair in zip(missed, wrong):
         inside = [0 <= j < of.shape[1] for j, of in zip(pair, columns)]
         yield tuple(of.indices[slice(*of.indptr[j : j + 2]) if here else slice(0)]
                     for j, of, here in zip(pair, columns, inside))  # fmt: skip
 
 
-def _rows_of(mistakes, missing, wrong):
+def _rows_of(weights, missing, wrong):
     rows = np.intersect1d(missing, wrong, assume_unique=True).astype(np.int64)
-    return rows[np.argsort(-mistakes.weights[rows], kind="stable")]
+    return rows[np.argsort(-weights[rows], kind="stable")]
