@@ -59,19 +59,15 @@ def macro_f1(Y_true: Labels, predictions: Predictions, classes: ArrayLike | None
     >>> metrics.macro_f1([0, 0, 1], [0, 1, 1])
     0.75
     """
+    from sklearn.metrics import precision_recall_fscore_support
+
     true, predicted = _examples(Y_true, predictions)
-    counts = _counting(true, classes)
-    if not counts.any():
+    counted = np.unique(true[_counting(true, classes)])
+    if not counted.size:
         return float("nan")
-    present, class_index = np.unique(true, return_inverse=True)
-    right = np.bincount(class_index[true == predicted], minlength=present.size)
-    nearest = np.minimum(np.searchsorted(present, predicted), present.size - 1)
-    n_predicted = np.bincount(nearest[present[nearest] == predicted], minlength=present.size)
-    counted_classes = np.unique(class_index[counts])
-    precision = float(np.mean((right / np.maximum(n_predicted, 1))[counted_classes]))
-    recall = float(np.mean((right / np.bincount(class_index))[counted_classes]))
-    right = right[counted_classes]
-    return 2 * precision * recall / (precision + recall) if right.any() else 0.0
+    settings = {"labels": counted, "average": "macro", "zero_division": 0.0}
+    precision, recall, *_ = precision_recall_fscore_support(true, predicted, **settings)
+    return float(2 * precision * recall / (precision + recall)) if recall else 0.0
 
 
 def _counting(true, classes):
