@@ -197,23 +197,13 @@ def remark(parts, feature_names, label_names) -> None:
         if both:
             count = "a label is" if len(both) == 1 else f"{len(both):,} labels are"
             source.warn(f"{count} named like a feature: {listed(map(repr, both))}. Is it among the features too?")
-    if sum(part.Y.shape[0] for part in parts) > 1:
-        _warn_of_constant(source, _in_every_row([part.Y for part in parts]), label_names, "every row has")
+    if (n_rows := sum(part.Y.shape[0] for part in parts)) > 1:
+        # Not counted by column, as there may be billions of labels.
+        labels, counts = np.unique(np.concatenate([part.Y.indices for part in parts]), return_counts=True)
+        _warn_of_constant(source, labels[counts == n_rows], label_names, "every row has")
     if parts[0].format in ("arff", "csv"):  # there each label has a column; elsewhere ids without rows are usual
         counts = sum(np.bincount(part.Y.indices, minlength=part.Y.shape[1]) for part in parts)
         _warn_of_constant(source, np.flatnonzero(counts == 0), label_names, "no row has")
-
-
-def _in_every_row(matrices):
-    matrices = [Y for Y in matrices if Y.shape[0]]
-    if not matrices or any((np.diff(Y.indptr) == 0).any() for Y in matrices):
-        return np.empty(0, np.int32)
-    first = matrices[0]
-    candidates = first.indices[: first.indptr[1]]  # of one row, as there may be billions of labels
-    n_rows = sum(Y.shape[0] for Y in matrices)
-    found = np.concatenate([Y.indices[np.isin(Y.indices, candidates)] for Y in matrices])
-    labels, counts = np.unique(found, return_counts=True)
-    return labels[counts == n_rows]
 
 
 def _warn_of_constant(source, labels, names, which):
