@@ -213,10 +213,10 @@ def assembled(
     parts = _read_parts(sources, files, options, progress)
     progress("Putting the data set together", 0.0)
     names = _join(parts, files, options.first_index, max_bytes)
-    rows, notes = _split(parts, files, split, test_size, random_state)
     for part in parts:
         if part.X.shape[0] == 0:
             raise part.source.error("it holds no rows", "Give a file with at least one row.")
+    rows, notes = _split(parts, files, split, test_size, random_state)
     remark(parts, **names)
     notes = dict.fromkeys([*notes, *(note for part in parts for note in part.notes)])
     return Dataset(name, *rows, **names, notes=list(notes))
@@ -283,10 +283,8 @@ def _split(parts, files, split, test_size, random_state):
         return (X, Y, parts[1].X, parts[1].Y), []
     if "train_rows" in files:
         (train, test), notes = read_split(files["train_rows"], files["test_rows"], n_rows)
-    elif n_rows:
-        (train, test), notes = chosen_rows(n_rows, f"rows of {parts[0].source}", split, test_size, random_state)
     else:
-        train, test, notes = [], [], []
+        (train, test), notes = chosen_rows(n_rows, f"rows of {parts[0].source}", split, test_size, random_state)
     return (X[train], Y[train], X[test], Y[test]), notes
 
 
