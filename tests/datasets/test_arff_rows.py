@@ -43,7 +43,8 @@ def compare(content):
         return expected[0]
     assert expected[0] == "ok", (expected, content)
     _, rows, missing, weighted = expected
-    assert [count for count, _ in reader.remarks] == [*missing, weighted], content
+    nouns = ("missing value", "missing label", "row weight")
+    assert [reader.remarks.get(noun, [0])[0] for noun in nouns] == [*missing, weighted], content
     assert X.shape[0] == len(rows)
     for i, (labels, features) in enumerate(rows):
         assert Y[[i]].indices.tolist() == labels, content

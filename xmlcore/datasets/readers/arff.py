@@ -29,6 +29,7 @@ from xmlcore.wording import listed
 
 __all__ = ["looks_like", "parse"]
 
+_READ_OTHERWISE = {"missing value": "read as 0", "missing label": "read as not given", "row weight": "not used"}
 _FEW = 2  # attributes by which a number of labels seems to be a mistake
 _SOME = 3  # number of names that a message lists
 _LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
@@ -59,7 +60,10 @@ def parse(text: np.ndarray | LargeText, source: NamedSource, options: ReadOption
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
         source.warn("its names are not UTF-8, and were read as Windows-1252 (Western European)")
-    _warn(reader.remarks, source)
+    for noun, done in _READ_OTHERWISE.items():
+        if noun in reader.remarks:
+            count, line = reader.remarks[noun]
+            source.warn(f"{counted(count, noun)} (first in line {line}) {'is' if count == 1 else 'are'} {done}")
     if doubt:
         read_as = f"the {_end(len(chosen), chosen[0] > 0)} {'is' if len(chosen) == 1 else 'are'} read as labels"
         source.warn(f"{read_as}. {doubt}", **doubted)
@@ -234,10 +238,3 @@ def _feature_names(header, columns) -> list[str]:
         return list(compress(header.names, (~columns.is_label).tolist()))
     found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
-
-
-def _warn(remarks, source):
-    kinds = (("missing value", "read as 0"), ("missing label", "read as not given"), ("row weight", "not used"))
-    for (count, line), (noun, done) in zip(remarks, kinds):
-        if count:
-            source.warn(f"{counted(count, noun)} (first in line {line}) {'is' if count == 1 else 'are'} {done}")

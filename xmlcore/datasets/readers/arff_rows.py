@@ -42,20 +42,12 @@ class AttributeColumns(NamedTuple):
     codes: list  # of each type: columns of its values
 
 
-class Remarks(NamedTuple):
-    """How often something was read otherwise than written, and the first line of it."""
-
-    missing_features: list
-    missing_labels: list
-    weights: list
-
-
 class RowReader:
     """Reads the rows of a file; ``rule`` says how labels are written, ``doubted`` what may be wrong of them."""
 
     def __init__(self, header: Header, columns: AttributeColumns, source: NamedSource, rule: str, doubted: dict):
         self.header, self.columns, self.source, self.rule, self.doubted = header, columns, source, rule, doubted
-        self.remarks = Remarks([0, 0], [0, 0], [0, 0])
+        self.remarks = {}  # how often something was read otherwise than written, and the first line of it
         left_out = [float(codes[0]) if codes else _LEFT_OUT for codes in columns.codes]  # by sparse rows
         defaults = enumerate(left_out[i] for i in header.type_of.tolist())
         self.defaults = {attribute: value for attribute, value in defaults if value >= 0}
@@ -278,7 +270,7 @@ class _Row:
         if self._next() == "?" and self._stops(self.at + 1):
             self.at += 1
             if is_label or columns.is_number[attribute] or values is not None:
-                self._note(self.reader.remarks.missing_labels if is_label else self.reader.remarks.missing_features)
+                self._note("missing label" if is_label else "missing value")
             return 0.0 if columns.is_number[attribute] else _LEFT_OUT
         quoted = _QUOTED.match(self.text, self.at)
         word = self._skip(_QUOTED)[1:-1] if quoted else self._skip(_WORD)
@@ -321,13 +313,13 @@ class _Row:
             self.at += 1
             self._skip()
             if _float32(number[0]) != 1:
-                self._note(self.reader.remarks.weights)
+                self._note("row weight")
         if not self._ends():
             found = f"{shown(self.text[self.at : self.at + 400].strip())} after the end of the row"
             raise self._error(found, "A row may be followed by its weight in braces, such as {2}.")
 
-    def _note(self, remark) -> None:
-        remark[0], remark[1] = remark[0] + 1, remark[1] or self.line
+    def _note(self, noun) -> None:
+        self.reader.remarks.setdefault(noun, [0, self.line])[0] += 1
 
     def _name(self, attribute) -> str:
         return shown(self.header.names[attribute])
