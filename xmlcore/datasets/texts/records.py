@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from xmlcore.datasets.errors import DatasetFormatError, RecordPlace
@@ -46,7 +47,8 @@ def records(source: NamedSource, form: RecordForm, columns, progress: Progress) 
         with source.pieces(progress) as (pieces, _):
             lone_cr = form.quoted and form.format != "jsonl"
             with text_of(pieces, form.encoding, lone_cr=lone_cr) as text:
-                lines = _Lines(text)
+                number = count()
+                lines = (line for line, _ in zip(text, number))
                 try:
                     if form.format == "jsonl":
                         for place, value in json_objects(lines, source):
@@ -55,7 +57,7 @@ def records(source: NamedSource, form: RecordForm, columns, progress: Progress) 
                     read = _fasttext_rows if form.format == "fasttext" else _table_rows
                     yield from read(lines, form, columns, source)
                 except UnicodeDecodeError as error:
-                    raise not_encoded(error, form.encoding, source, lines.count) from error
+                    raise not_encoded(error, form.encoding, source, next(number)) from error
 
 
 def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
@@ -63,21 +65,6 @@ def not_encoded(error, encoding, source, lines_before) -> DatasetFormatError:
     found = f"the byte {bytes(error.object[error.start : error.start + 1])!r:.200} is not {encoding.upper()}"
     remedy = "Choose its encoding, such as cp1252 (Windows), latin-1 or utf-16, or save it as UTF-8."
     return source.error(found, remedy, line, argument="encoding")
-
-
-class _Lines:
-    """The lines of a text, and how many have been read."""
-
-    def __init__(self, text):
-        self._lines, self.count = iter(text), 0
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        line = next(self._lines)
-        self.count += 1
-        return line
 
 
 def _table_rows(lines, form, columns, source):
@@ -153,8 +140,8 @@ def _fasttext_rows(lines, form, columns, source):
     """Yield the lines of a fastText file: words after its prefix are labels, wherever they stand."""
     prefix, blank = form.delimiter, []
     label = re.compile(rf"(?<!\S){re.escape(prefix)}(\S*)\s?", re.ASCII)
-    for line in lines:
-        place = RecordPlace(source, lines.count)
+    for number, line in enumerate(lines, 1):
+        place = RecordPlace(source, number)
         if not line.strip():
             blank.append(place)
             continue
