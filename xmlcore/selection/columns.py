@@ -37,19 +37,10 @@ class KeepsColumns(Estimator):
         input_features : array_like of str, shape (D,), optional
             The names of all features. None: those of the training rows, or else x0, x1, ...
         """
+        from sklearn.utils.validation import _check_feature_names_in
+
         kept = self.get_support()
-        fitted = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            names = fitted if fitted is not None else [f"x{i}" for i in range(kept.size)]
-            return np.asarray(names, dtype=object)[kept]
-        names = np.asarray(input_features, dtype=object)
-        if fitted is not None and not np.array_equal(fitted, names):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if names.shape != kept.shape:
-            raise ValueError(
-                f"input_features should have length equal to number of features ({kept.size}), got {names.shape}"
-            )
-        return names[kept]
+        return _check_feature_names_in(self, input_features)[kept]
 
     def transform(self, X: Matrix) -> Any:
         """Return rows with the columns of the selected features only, in their order in X.
