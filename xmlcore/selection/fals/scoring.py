@@ -13,6 +13,7 @@ from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features
 
 BLOCK_BYTES = {PRESENT: 20, PRESENT_SAMPLED: 48}  # of each score of a block, in these orders; else 4
+BY_SLOPES = ("reference", "expanded", "direct")  # orders that need the derivatives of hidden units for all rows
 LABEL_BYTES = 340  # that each label takes besides its weights and scores
 STEP_BYTES = 40  # that each step of training takes while the lengths of all steps are computed
 
@@ -23,21 +24,28 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
     size, networks = network_size(params, X.shape, n_labels, X.nnz)
     shared = params.pattern in SHARED
     task = blocks.ScoringTask(network, X, params.attribution, params.pattern in FISHER, workers, progress, seed)
-    chosen = plan(params, size, networks)
-    if params.binary:
-        score_blocks = label_networks.scores(task)
-    elif chosen.order in ("reference", "expanded", "direct"):
-        chosen, score_blocks = _by_slopes(params, task, size, networks, chosen)
-    elif chosen.order == "closed form":
-        score_blocks = exact.closed_form(task)
-    elif chosen.order == DRAWN:
-        score_blocks = sampled.sampled_order(task, chosen.n_rows)
-    elif chosen.order == PRESENT:
-        score_blocks = present.present_order(task, rows=None)
-    else:
+    chosen, slopes, references = plan(params, size, networks), None, None
+    if not params.binary and chosen.order in BY_SLOPES:
+        slopes = blocks.slopes(task)
+        if "reference" in chosen.costs:
+            task.progress("Comparing rows", 0.0, f"rows: {size.rows:,}")
+            references = exact.find_references(slopes[0], seed)
+            chosen = plan(params, size, networks, references.share)
+
+    def some_rows():
         random = np.random.default_rng([seed, ROW_SAMPLE])
-        rows = np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))
-        score_blocks = present.present_order(task, rows, shared)
+        return np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))
+
+    in_order = {
+        "closed form": lambda: exact.closed_form(task),
+        "reference": lambda: exact.reference_order(task, references),
+        "expanded": lambda: exact.expanded_order(task, slopes[0]),
+        "direct": lambda: exact.direct_order(task, slopes),
+        DRAWN: lambda: sampled.sampled_order(task, chosen.n_rows),
+        PRESENT: lambda: present.present_order(task, rows=None),
+        PRESENT_SAMPLED: lambda: present.present_order(task, some_rows(), shared),
+    }
+    score_blocks = label_networks.scores(task) if params.binary else in_order[chosen.order]()
     keep_scores = score_bytes(shared, n_labels, n_features, chosen.scoring) <= params.max_score_bytes
     selection = BestFeatures(n_labels, n_features, k, shared, keep_scores, chosen.scoring == "sampled")
     for block in score_blocks:
@@ -48,22 +56,6 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
         "n_scored_": int(chosen.n_rows),
         "costs_": chosen.costs,
     }
-
-
-def _by_slopes(params, task, size, networks, chosen):
-    """Return the plan and the blocks of scores for orders that need the derivatives of hidden units for all rows."""
-    slopes, references = blocks.slopes(task), None
-    if "reference" in chosen.costs:
-        task.progress("Comparing rows", 0.0, f"rows: {size.rows:,}")
-        references = exact.find_references(slopes[0], task.seed)
-        chosen = plan(params, size, networks, references.share)
-    if chosen.order == "reference":
-        return chosen, exact.reference_order(task, references)
-    if chosen.order == "expanded":
-        return chosen, exact.expanded_order(task, slopes[0])
-    if chosen.order == DRAWN:
-        return chosen, sampled.sampled_order(task, chosen.n_rows)
-    return chosen, exact.direct_order(task, slopes)
 
 
 def network_size(params, shape: tuple, n_labels: int, nnz: int) -> tuple[Size, int]:
@@ -119,7 +111,7 @@ def needed_bytes(params, shape, n_labels: int, nnz: int) -> int:
     training_bytes += STEP_BYTES * n_steps
     kept = min(score_bytes(params.pattern in SHARED, n_labels, n_features, scoring), params.max_score_bytes)
     width = 1 if params.activation == "relu" else 4
-    slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
+    slopes = width * n_rows * sum(sizes[1:-1]) if order in BY_SLOPES else 0
     scoring_bytes = 4 * weights * networks + slopes + kept + min(blocks.MEMORY, 8 * n_labels * n_rows)
     # Of a block of labels whose scores are computed, and what threads need for that.
     of_label = BLOCK_BYTES.get(order, 4) * n_features
