@@ -106,13 +106,6 @@ def label_frame(selected, scores, errors, label: int, X, Y):
     return pd.DataFrame(columns)
 
 
-def overlap(selected, n_features: int, labels=None) -> np.ndarray:
-    """Return the Jaccard similarity of the features that two labels keep, for all pairs of labels."""
-    mine = kept(selected if labels is None else np.asarray(selected)[np.asarray(labels)], n_features)
-    common = (mine @ mine.T).toarray()
-    return common / (2 * np.asarray(selected).shape[1] - common)
-
-
 def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     """Return a table of the pairs of labels that have most features in common."""
     selected = np.asarray(selected)
@@ -125,34 +118,21 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     order = np.sort(order)
     mine = kept(selected[order], n_features)
     step = max(1, BLOCK_CELLS // max(1, order.size))
-    closest, total, shared, pairs = [], 0.0, 0.0, 0
+    closest, jaccard, share, pairs = [], 0.0, 0.0, order.size * (order.size - 1) / 2
     for start in range(0, order.size, step):
         common = (mine[start : start + step] @ mine.T).toarray()
-        row = np.arange(start, start + common.shape[0])[:, None]
-        common[np.arange(order.size)[None, :] <= row] = -1  # so that each pair counts once
-        is_pair = common >= 0
-        pairs += int(is_pair.sum())
-        total += float((common[is_pair] / (2 * k - common[is_pair])).sum(dtype=np.float64))
-        shared += float(common[is_pair].sum(dtype=np.float64))
-        flat = common.ravel()
-        best = np.argpartition(-flat, min(n, flat.size) - 1)[:n]
-        best = best[flat[best] >= 0]
-        closest.append(np.column_stack([best // order.size + start, best % order.size, flat[best]]))
-    closest = np.concatenate(closest) if closest else np.zeros((0, 3))
-    closest = closest[np.lexsort((closest[:, 1], closest[:, 0], -closest[:, 2]))][:n]
-    common = closest[:, 2].astype(np.int64)
-    frame = pd.DataFrame(
-        {
-            "a": order[closest[:, 0].astype(np.int64)],
-            "b": order[closest[:, 1].astype(np.int64)],
-            "common": common,
-            "share": common / k,
-            "jaccard": common / (2 * k - common),
-        }
-    )
-    if not pairs:
-        return frame, order.size, float("nan"), float("nan")
-    return frame, order.size, total / pairs, shared / (pairs * k)
+        a, b = np.triu_indices(common.shape[0], start + 1, order.size)  # each pair counts once
+        common = common[a, b]
+        jaccard += float((common / (2 * k - common)).sum(dtype=np.float64))
+        share += float(common.sum(dtype=np.float64)) / k
+        best = np.argpartition(-common, n)[:n] if common.size > n else slice(None)
+        closest.append([start + a[best], b[best], common[best].astype(np.int64)])
+    a, b, common = (np.concatenate(part) for part in zip(*closest))
+    first = np.lexsort((b, a, -common))[:n]
+    common = common[first]
+    names = {"a": order[a[first]], "b": order[b[first]], "common": common}
+    frame = pd.DataFrame(names | {"share": common / k, "jaccard": common / (2 * k - common)})
+    return frame, order.size, jaccard / pairs if pairs else np.nan, share / pairs if pairs else np.nan
 
 
 def alike_order(matrix) -> np.ndarray:
@@ -225,9 +205,9 @@ def most_alike(pairs, order, n: int) -> list[int]:
 
 def overlap_frame(selected, n_features: int, labels):
     """Return a table of how much of what two labels keep is the same, similar labels next to each other."""
-    labels = np.asarray(labels)
-    labels = labels[alike_order(kept(np.asarray(selected)[labels], n_features).toarray())]
-    values = overlap(selected, n_features, labels).ravel()
-    share = 2 * values / (1 + values)  # all labels keep equally many features
+    selected, labels = np.asarray(selected), np.asarray(labels)
+    labels, k = labels[alike_order(kept(selected[labels], n_features).toarray())], selected.shape[1]
+    mine = kept(selected[labels], n_features)
+    common = (mine @ mine.T).toarray().ravel()
     names = {"a": np.repeat(labels, labels.size), "b": np.tile(labels, labels.size)}
-    return pd.DataFrame(names | {"share": share, "jaccard": values})
+    return pd.DataFrame(names | {"share": common / k, "jaccard": common / (2 * k - common)})
