@@ -55,24 +55,12 @@ def drift(train: sp.csr_array, test: sp.csr_array) -> "DataFrame":
 
 def used_columns(*matrices: sp.csr_array) -> np.ndarray:
     """Return the columns in which any of the matrices has a stored value, ascending."""
-    width, stored = matrices[0].shape[1], sum(matrix.nnz for matrix in matrices)
-    if width > 4 * stored:  # a header may state two billion features: nothing that long
-        return np.unique(np.concatenate([np.unique(matrix.indices) for matrix in matrices])).astype(np.int64)
-    used = np.zeros(width, bool)
-    for matrix in matrices:
-        used[matrix.indices] = True
-    return np.flatnonzero(used)
+    return np.unique(np.concatenate([pd.unique(matrix.indices) for matrix in matrices])).astype(np.int64)
 
 
 def _moments(matrix, columns):
     """Return, for some columns: rows with a nonzero value, the mean, and the variance that divides by rows - 1."""
-    n, width = matrix.shape
-    if width > 4 * max(matrix.nnz, columns.size):
-        at = np.searchsorted(columns, matrix.indices)
-    else:
-        places = np.zeros(width, np.int64)
-        places[columns] = np.arange(columns.size)
-        at = places[matrix.indices]
+    n, at = matrix.shape[0], pd.Index(columns).get_indexer(matrix.indices)
     values = matrix.data.astype(np.float64)
     rows = np.bincount(at, minlength=columns.size)
     mean = np.bincount(at, weights=values, minlength=columns.size) / n
