@@ -73,7 +73,7 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(monkeypatch):
     equal = (X[:, None] == X[None]).all(axis=2) & X.any(axis=1)[:, None]
     same = equal & (Y[:, None] == Y[None]).all(axis=2)
     earlier = np.tri(90, k=-1, dtype=bool)
-    assert duplicates(data).summary == {
+    assert duplicates(data)[0] == {
         "n_repeated_train": (equal & earlier)[:60, :60].any(axis=1).sum(),
         "n_repeated_test": (equal & earlier)[60:, 60:].any(axis=1).sum(),
         "n_test_seen_in_train": equal[60:, :60].any(axis=1).sum(),
@@ -81,7 +81,7 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(monkeypatch):
         "n_rows_other_labels": (equal & ~same).any(axis=1).sum(),
     }
     alike = (equal & ~np.eye(90, dtype=bool)).any(axis=1)
-    rows = duplicates(data).rows
+    rows = duplicates(data)[1]
     listed = np.where(rows["part"] == "test", rows["row"] + 60, rows["row"])
     assert sorted(listed) == np.flatnonzero(alike).tolist()
     for _, group in rows.assign(at=listed).groupby("group"):
@@ -90,8 +90,8 @@ def test_duplicates_are_those_that_comparing_all_pairs_finds(monkeypatch):
 
 def test_data_without_duplicates_have_none():
     X = np.eye(4)
-    found = duplicates(Dataset("d", X[:2], [[0], [1]], X[2:], [[0], [1]]))
-    assert set(found.summary.values()) == {0} and found.rows.empty
+    summary, rows = duplicates(Dataset("d", X[:2], [[0], [1]], X[2:], [[0], [1]]))
+    assert set(summary.values()) == {0} and rows.empty
 
 
 def test_label_sets_are_those_of_a_plain_count():

@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from xmlcore.arrays import blocks_of
 from xmlcore.datasets.errors import InputError
 from xmlcore.datasets.readers.label_cells import PREFIX
 from xmlcore.datasets.readers.sources import stem
@@ -142,17 +143,14 @@ def _rows(X, Y, between, stream, progress):
 
     ``between`` stands between id and value. By the share of values, the size of the whole file is known roughly.
     """
-    ends, first, n_rows = X.indptr.astype(np.int64) + Y.indptr, 0, X.shape[0]
-    while first < n_rows:
-        stop = int(np.searchsorted(ends, ends[first] + _CHUNK, side="right")) - 1
-        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
+    ends = X.indptr.astype(np.int64) + Y.indptr
+    for first, stop in blocks_of(ends, _CHUNK, _CHUNK):
         x, y = slice(X.indptr[first], X.indptr[stop]), slice(Y.indptr[first], Y.indptr[stop])
         values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
         features = [f"{i}{between}{value.removesuffix('.0')}" for i, value in zip(X.indices[x].tolist(), values)]
         labels = Y.indices[y].tolist()
         x_ends, y_ends = ((A.indptr[first : stop + 1] - A.indptr[first]).tolist() for A in (X, Y))
         yield [(features[x_ends[i] : x_ends[i + 1]], labels[y_ends[i] : y_ends[i + 1]]) for i in range(stop - first)]
-        first = stop
         share, written = float(ends[stop] / ends[-1]) if ends[-1] else 1.0, stream.tell()
         progress("Writing", share, f"{size(written)} of about {size(written / max(share, 1e-9))}")
 

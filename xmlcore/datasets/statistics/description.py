@@ -198,14 +198,14 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
     check_dataset(dataset)
     progress = to_progress(progress)
     progress("Looking for rows that occur twice", 0.0)
-    twice = duplicates(dataset)
+    twice, rows = duplicates(dataset)
     progress("Comparing the features of training and test rows", 0.25)
     features = drift(dataset.X_train, dataset.X_test)
     progress("Comparing the labels of training and test rows", 0.5)
     labels = drift(dataset.Y_train, dataset.Y_test)
     progress("Counting pairs of labels", 0.55)
     found = label_pairs(all_labels(dataset))
-    summary = twice.summary | {
+    summary = twice | {
         "n_features_tested": int(features["tested"].sum()),
         "n_features_drifted": int(features["differs"].sum()),
         "n_labels_tested": int(labels["tested"].sum()),
@@ -213,7 +213,7 @@ def examine(dataset: Dataset, progress: ProgressLike = silent) -> Examination:
         "n_pairs": found.n_pairs,
     }
     progress("Done", 1.0)
-    return Examination(summary, twice.rows, features, labels, found.pairs, found.exclusions, found.partners)
+    return Examination(summary, rows, features, labels, found.pairs, found.exclusions, found.partners)
 
 
 def imbalance(Y: sp.csr_array) -> tuple[dict, np.ndarray, np.ndarray]:

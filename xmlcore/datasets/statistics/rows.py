@@ -1,10 +1,9 @@
 """Rows that are equal: rows that occur more than once, and the sets of labels that rows have."""
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import blocks_of
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.first_use import pd
 from xmlcore.typing import DataFrame
@@ -20,27 +19,18 @@ def row_hashes(matrix: sp.csr_array) -> np.ndarray:
     # a million have the same hash with a probability below 1e-7.
     ends = matrix.indptr.astype(np.int64)
     result = np.empty(matrix.shape[0], np.uint64)
-    start = 0
-    while start < result.size:
-        stop = max(int(np.searchsorted(ends, ends[start] + BLOCK, side="right")) - 1, start + 1)
+    for start, stop in blocks_of(ends, BLOCK):
         part = slice(ends[start], ends[stop])
         value = (matrix.data[part].astype(np.float32) + np.float32(0)).view(np.uint32).astype(np.uint64)
         hashes = pd.util.hash_array((matrix.indices[part].astype(np.uint64) << np.uint64(32) | value) + _STEP)
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes, dtype=np.uint64)])
         places = ends[start : stop + 1] - ends[start]
         result[start:stop] = sums[places[1:]] - sums[places[:-1]]
-        start = stop
     return result
 
 
-class Duplicates(NamedTuple):
-    """Result of :func:`duplicates`: numbers by name, and a line for each row that has an equal one."""
-
-    summary: dict
-    rows: "DataFrame"
-
-
-def duplicates(dataset: Dataset) -> Duplicates:
+def duplicates(dataset: Dataset) -> tuple[dict, "DataFrame"]:
+    """Return numbers of duplicates by name, and a line for each row that has an equal one."""
     hashes = np.concatenate([row_hashes(dataset.X_train), row_hashes(dataset.X_test)])
     labels = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
     filled = np.concatenate([np.diff(dataset.X_train.indptr), np.diff(dataset.X_test.indptr)]) > 0
@@ -78,7 +68,7 @@ def duplicates(dataset: Dataset) -> Duplicates:
             "label_set": label_set - first_set[group],
         }
     )
-    return Duplicates(summary, frame)
+    return summary, frame
 
 
 def seen_in_train(dataset: Dataset) -> np.ndarray:
