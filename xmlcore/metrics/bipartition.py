@@ -4,7 +4,6 @@ The defaults are scikit-learn's definitions, if it has the measure. ``ties="mean
 broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1, equations 59 to 62).
 """
 
-
 import numpy as np
 import scipy.sparse as sp
 
