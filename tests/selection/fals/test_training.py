@@ -10,7 +10,7 @@ from xmlcore import FALS
 from xmlcore.selection.fals import exact, training
 from xmlcore.selection.fals.attribution import attributions
 from xmlcore.selection.fals.network import Network, first_weights, layer_sizes
-from xmlcore.selection.fals.training import Settings, Training, Workers
+from xmlcore.selection.fals.training import Training, Workers
 from xmlcore.validation import csr_parts
 
 
@@ -19,7 +19,7 @@ from xmlcore.validation import csr_parts
 def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, monkeypatch):
     X, Y = problem(n=9, d=6, n_labels=3)
     sizes = layer_sizes(6, 3, n_layers)
-    settings = Settings(activation, 1, 9, 1e-3, l2, 0.0, 0)
+    settings = FALS(activation=activation, n_epochs=1, batch_size=9, l2=l2)
     for dense in (0.0, 2.0):
         monkeypatch.setattr(training, "DENSE", dense)
         with Workers(2) as workers:
@@ -41,9 +41,9 @@ def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, mon
 
 
 @pytest.mark.parametrize("sizes, settings", [
-    ([12, 8, 5], Settings("relu", 3, 16, 1e-2, 0.0, 0.0, 0)),
-    ([12, 8, 7, 5], Settings("sigmoid", 3, 16, 1e-2, 0.05, 0.3, 1)),
-    ([12, 5], Settings("relu", 3, 16, 1e-2, 0.0, 0.0, 2)),
+    ([12, 8, 5], FALS(n_epochs=3, batch_size=16, learning_rate=1e-2)),
+    ([12, 8, 7, 5], FALS(0.1, "FALS", 3, 1, activation="sigmoid", l2=0.05, dropout=0.3, batch_size=16)),
+    ([12, 5], FALS(n_epochs=3, batch_size=16, learning_rate=1e-2, random_state=2)),
 ])  # fmt: skip
 def test_sparse_and_dense_rows_train_the_same_network(sizes, settings, monkeypatch):
     X, Y = problem()

@@ -27,7 +27,7 @@ from xmlcore.selection.fals.selecting import (
     warn_of_scales,
 )
 from xmlcore.selection.fals.training import PHASE as TRAINING
-from xmlcore.selection.fals.training import Settings, Training, Workers, batch_size
+from xmlcore.selection.fals.training import Training, Workers, batch_size
 from xmlcore.typing import Matrix, RandomState
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
@@ -213,10 +213,8 @@ class FALS(KeepsColumns, MultiLabelModel):
         raise AttributeError(f"{type(self).__name__!r:.200} object has no attribute {name!r:.200}")
 
     def _train(self, X, Y, seed, workers, progress):
-        settings = Settings(
-            self.activation, self.n_epochs, batch_size(self.batch_size, X.shape[0]), self.learning_rate, self.l2,
-            self.dropout, seed,
-        )  # fmt: skip
+        chosen = {"batch_size": batch_size(self.batch_size, X.shape[0]), "random_state": seed}
+        settings = FALS(**self.get_params() | chosen)
         sizes = sizes_of(self, X.shape[1], Y.shape[1])
         x, y = csr_parts(X), csr_parts(Y)[:2]
         if self.binary:

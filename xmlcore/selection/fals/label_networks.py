@@ -21,17 +21,20 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     schedule = kernels.Schedule(*step_sizes(n_steps, settings.learning_rate))
     options = kernels.Options(float(settings.l2), float(settings.dropout), settings.activation == "relu")
     order = np.stack(
-        [np.random.default_rng([settings.seed, ORDER, epoch]).permutation(n_rows) for epoch in range(settings.n_epochs)]
+        [
+            np.random.default_rng([settings.random_state, ORDER, epoch]).permutation(n_rows)
+            for epoch in range(settings.n_epochs)
+        ]
     )
     row_of = np.repeat(np.arange(n_rows), np.diff(y[0]))
     by_label = np.argsort(y[1], kind="stable")
     bounds = np.searchsorted(y[1][by_label], np.arange(n_labels + 1))
 
     def train_one(c, _):
-        weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
+        weights, biases = first_weights(sizes, [settings.random_state, LABEL, c])
         member = np.zeros(n_rows, bool)
         member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
-        state = np.uint64(rng.stream(settings.seed * SEEDS_PER_SEED + DROPOUT, c))
+        state = np.uint64(rng.stream(settings.random_state * SEEDS_PER_SEED + DROPOUT, c))
         network = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
         kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, network)
         into[c], bias[c], out_of[c, :, 0] = network.into, network.bias, network.out_of

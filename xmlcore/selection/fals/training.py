@@ -2,7 +2,6 @@
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,18 +56,6 @@ class Workers:
                 future.cancel()
 
 
-class Settings(NamedTuple):
-    """The parameters of :class:`xmlcore.selection.FALS` that training reads."""
-
-    activation: str
-    n_epochs: int
-    batch_size: int
-    learning_rate: float
-    l2: float
-    dropout: float
-    seed: int
-
-
 def step_sizes(n_steps, learning_rate):
     """Return the length of each step of Adam, and the sums of later ones that ``catch_up`` takes at once."""
     steps = np.arange(1, n_steps + 1)
@@ -94,6 +81,8 @@ def slices(width, work):
 class Training:
     """Minibatch training by Adam of layers with ``sizes`` units; float64 is for tests of gradients.
 
+    ``settings`` is a FALS whose ``batch_size`` and ``random_state`` are numbers.
+
     The weights of a feature are moved only in steps whose rows have it; the steps that they missed, in which Adam's
     momentum would have moved them, are then made at once by ``kernels.catch_up``.
     """
@@ -106,7 +95,7 @@ class Training:
         self.dense = None
         if self.values.size > DENSE * self.n_rows * sizes[0]:
             self.dense = sp.csr_array((self.values, self.columns, self.ptr), (self.n_rows, sizes[0])).toarray()
-        self.weights, self.biases = first_weights(sizes, settings.seed, dtype)
+        self.weights, self.biases = first_weights(sizes, settings.random_state, dtype)
         arrays = [*self.weights, *self.biases]
         self.mean, self.square = [np.zeros_like(a) for a in arrays], [np.zeros_like(a) for a in arrays]
         self.steps = settings.n_epochs * steps_per_epoch(self.n_rows, settings.batch_size)
@@ -152,7 +141,7 @@ class Training:
     def _batches(self):
         size = self.settings.batch_size
         for epoch in range(self.settings.n_epochs):
-            order = np.random.default_rng([self.settings.seed, ORDER, epoch]).permutation(self.n_rows)
+            order = np.random.default_rng([self.settings.random_state, ORDER, epoch]).permutation(self.n_rows)
             for start in range(0, self.n_rows, size):
                 yield order[start : start + size]
 
@@ -192,7 +181,7 @@ class Training:
         share = self.settings.dropout
         if not share:
             return
-        random = np.random.default_rng([self.settings.seed, DROPOUT, self.step, layer])
+        random = np.random.default_rng([self.settings.random_state, DROPOUT, self.step, layer])
         values *= (random.random(values.shape, np.float32) >= share) * values.dtype.type(1 / (1 - share))
 
     def _one_step(self, batch, following):
