@@ -63,8 +63,20 @@ def describe(dataset: Dataset) -> Description:
         for noun, matrix in (("features", "X"), ("labels", "Y"))
         for part in ("train", "test")
     }
-    labels = _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label).assign(
-        irlbl=irlbl, scumble=scumble
+    rank = np.empty(dataset.n_labels, np.int64)
+    rank[most_frequent_first(train_rows_of_label)] = np.arange(1, dataset.n_labels + 1)
+    labels = pd.DataFrame(
+        {
+            "label": np.arange(dataset.n_labels, dtype=np.int64),
+            "name": [dataset.label_name(j) for j in range(dataset.n_labels)],
+            "n_train": train_rows_of_label,
+            "n_test": test_rows_of_label,
+            "rank": rank,
+            "inverse_propensity": dataset.inverse_propensity(),
+            "bucket": bucket_of_label,
+            "irlbl": irlbl,
+            "scumble": scumble,
+        }
     )
     in_train, used = used_columns(dataset.X_train), used_columns(dataset.X_train, dataset.X_test)
     summary = _sizes(dataset, sizes, train_rows_of_label) | _buckets(train_rows_of_label, bucket_of_label)
@@ -93,23 +105,6 @@ def all_labels(dataset: Dataset) -> sp.csr_array:
     """Return the labels of training and test rows as one matrix, training rows first."""
     check_dataset(dataset)
     return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
-
-
-def _label_frame(dataset, train_rows_of_label, test_rows_of_label, bucket_of_label):
-    n_labels = dataset.n_labels
-    rank = np.empty(n_labels, np.int64)
-    rank[most_frequent_first(train_rows_of_label)] = np.arange(1, n_labels + 1)
-    return pd.DataFrame(
-        {
-            "label": np.arange(n_labels, dtype=np.int64),
-            "name": [dataset.label_name(j) for j in range(n_labels)],
-            "n_train": train_rows_of_label,
-            "n_test": test_rows_of_label,
-            "rank": rank,
-            "inverse_propensity": dataset.inverse_propensity(),
-            "bucket": bucket_of_label,
-        }
-    )
 
 
 def _sizes(dataset, sizes, train_rows_of_label):

@@ -66,11 +66,13 @@ def label_pairs(Y: Labels, n_pairs: int = 200, n_partners: int = 3, least: int =
         best.append(_largest(first, second, both, phi, once & enough & (phi > 0), n_pairs))
         negative.append(_largest(first, second, both, -phi, once & (phi < 0), n_pairs))
     negative.append(_never_together(Y, counts, n_pairs))
-    columns = [np.concatenate(parts) for parts in zip(*partners)]
+    place, label, partner, both = (np.concatenate(parts) for parts in zip(*partners))
+    of_partners = _pairs_of(label, partner, both, counts[label], counts[partner], n_rows).assign(place=place)
+    of_partners = of_partners.rename(columns={"first": "label", "second": "partner"})
     return LabelPairs(
         _pair_frame(best, counts, n_rows, n_pairs, -1),
         _pair_frame(negative, counts, n_rows, n_pairs, 1),
-        _partner_frame(columns, counts, n_rows),
+        of_partners[["label", "place", "partner", "n_both", "lift", "phi"]],
         total // 2,
     )
 
@@ -125,11 +127,8 @@ def _largest(first, second, both, value, candidates, n):
 def _best_of_each(first, second, both, phi, n):
     """Return place, first, second, both of the ``n`` pairs with the largest positive phi of each first label."""
     at = np.flatnonzero(phi > 0)
-    place = np.ones(at.size, np.int64)
-    if at.size:
-        at = at[np.lexsort((second[at], -both[at], -phi[at], first[at]))]
-        change = np.concatenate([[True], np.diff(first[at]) != 0])
-        place = np.arange(at.size) - np.flatnonzero(change)[np.cumsum(change) - 1] + 1
+    at = at[np.lexsort((second[at], -both[at], -phi[at], first[at]))]
+    place = np.arange(at.size) - np.searchsorted(first[at], first[at]) + 1
     kept = place <= n
     at = at[kept]
     return place[kept], first[at], second[at], both[at]
@@ -175,10 +174,3 @@ def _pairs_of(first, second, both, n_first, n_second, n_rows):
     phi = _phi(n_first, n_second, both.astype(np.float64), n_rows)
     whole = {name: values.astype(np.int64) for name, values in numbers.items()}
     return pd.DataFrame(whole | {"expected": expected, "lift": lift, "phi": phi})
-
-
-def _partner_frame(columns, counts, n_rows):
-    place, label, partner, both = columns
-    frame = _pairs_of(label, partner, both, counts[label], counts[partner], n_rows)
-    frame = frame.rename(columns={"first": "label", "second": "partner"}).assign(place=place)
-    return frame[["label", "place", "partner", "n_both", "lift", "phi"]]
