@@ -1,6 +1,7 @@
 """The similarity of selections, and tests of whether methods differ over data sets."""
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -70,8 +71,7 @@ def agreement(
     ]
     for name, _, selector in runs:
         check_is(selector, "selected_", f"fitted[{name!r:.60}]", "a fitted selection, such as FALS().fit(X, Y),")
-    pairs = [(first, second) for at, first in enumerate(runs) for second in runs[at + 1 :]]
-    pairs = [pair for pair in pairs if of is None or of in (pair[0][0], pair[1][0])]
+    pairs = [pair for pair in combinations(runs, 2) if of is None or of in (pair[0][0], pair[1][0])]
     frames = []
     for number, ((a, seed_a, selector), (b, seed_b, other)) in enumerate(pairs):
         progress("Comparing selections", number / len(pairs), f"{number:,} of {len(pairs):,} pairs")
@@ -110,8 +110,7 @@ def significance_graph(p: "DataFrame") -> SignificanceGraph:
     nodes = pd.DataFrame({"method": names, "x": np.sin(angle), "y": np.cos(angle)})
     edges = [
         (names[i], names[j], float(p.iloc[i, j]), "thick" if p.iloc[i, j] >= THICK else "thin")
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
+        for i, j in combinations(range(len(names)), 2)
         if p.iloc[i, j] >= THIN
     ]
     return SignificanceGraph(nodes, pd.DataFrame(edges, columns=["a", "b", "p", "line"]))
