@@ -9,7 +9,7 @@ from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
 from xmlcore.models.base import Estimator, MultiLabelModel
 from xmlcore.models.saving import ModelFormatError, check_types
-from xmlcore.parallel import TASK_BYTES, row_blocks, run_tasks
+from xmlcore.parallel import TASK_BYTES, row_blocks, run_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, Parameter, described
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.system import check_memory, effective_jobs
@@ -74,8 +74,7 @@ class TreeOfEachLabel(Estimator):
         def one_block(block):
             self._predict_into(X[slice(*block)], proba[slice(*block)])
 
-        blocks = row_blocks(X.shape[0], PREDICT_ROWS)
-        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
+        run_blocks(one_block, row_blocks(X.shape[0], PREDICT_ROWS), self.n_jobs, progress, "Predicting")
         return proba
 
     def predict(self, X: Matrix, threshold: float | None = None) -> sp.csr_array:
@@ -106,7 +105,7 @@ class TreeOfEachLabel(Estimator):
             return sp.csr_array(proba > 0.5 if threshold is None else (proba >= threshold) & (proba > 0))
 
         blocks = row_blocks(X.shape[0], max(1, min(PREDICT_ROWS, PREDICT_VALUES // self.n_labels_)))
-        parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
+        parts = run_blocks(one_block, blocks, self.n_jobs)
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=bool)
         return sp.csr_array(sp.vstack(parts, format="csr"))
