@@ -24,14 +24,6 @@ _NAMES = {"label_names": [re.compile(r"^labels?([_-]names?)?\.txt$")]}
 _NAMES |= {"feature_names": [re.compile(r"^features?([_-]names?)?\.txt$")]}
 
 
-class ArchiveMember(io.BytesIO):
-    """The content of a file of an archive, with the name of the file."""
-
-    def __init__(self, name: str, content: bytes):
-        super().__init__(content)
-        self.name = name
-
-
 def bare(name: str) -> str:
     """Return the name of a file in lower case, without its folder and the ending of a compressed file."""
     name = PurePosixPath(name.replace("\\", "/")).name.lower()
@@ -80,13 +72,16 @@ def _roles_in(archive) -> dict[str, str]:
     return roles([file.filename for file in files]) if len(files) > 1 else {}
 
 
-def opened(source: NamedSource) -> dict[str, ArchiveMember]:
-    """Return the files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
+def opened(source: NamedSource) -> dict[str, io.BytesIO]:
+    """Return the named files of a data set in one zip archive, by their arguments of :func:`read_dataset`."""
     with _archive(source) as archive:
         found = _roles_in(archive)
         if sum(archive.getinfo(name).file_size for name in found.values()) > source.max_bytes:
             raise source.too_large()
-        return {role: ArchiveMember(_shown(name), _content(archive, name, source)) for role, name in found.items()}
+        files = {role: io.BytesIO(_content(archive, name, source)) for role, name in found.items()}
+    for role, file in files.items():
+        file.name = _shown(found[role])
+    return files
 
 
 def beginning(source: NamedSource, size: int) -> tuple[dict[str, str], bytes]:
