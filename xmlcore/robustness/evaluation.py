@@ -145,7 +145,7 @@ def evaluate(
         model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=ks[-1])
     records = []
     for repeat in range(n_repeats):
-        seed = int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+        seed = _seed_of(entropy, repeat)
         clean = None
         for number, (level, change) in enumerate(zip(levels, [None, *changes])):
 
@@ -222,6 +222,11 @@ def _rank(model, X, Y, change, attacked, seed, blocks, ks, n_jobs, report) -> tu
     return Ranking(labels, scores), perturb_s, predict_s
 
 
+def _seed_of(entropy, repeat) -> int:
+    """Return the seed of a repeat, int: one of 63 random bits that depend on both arguments."""
+    return int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
 def _drop(clean, value) -> float:
     return (clean - value) / clean if clean > 0 else np.nan
 
@@ -292,20 +297,16 @@ class _Measures:
 
     def of(self, ranking: Ranking) -> dict:
         """Return the value of every measure by (bucket, measure, k)."""
-        values = {}
-        for name, at in self._of_all_labels(ranking).items():
-            values |= {(ALL, name, k): float(at[k - 1]) for k in self.ks}
-        return values if self.weights is None else values | self._of_buckets(ranking)
-
-    def _of_all_labels(self, ranking):
-        most = self.ks[-1]
+        most, names = self.ks[-1], ["P@k", "nDCG@k"]
         if self.weights is None:
-            return metrics.measures(self.Y, ranking, most, names=["P@k", "nDCG@k"])
-        jain, logarithmic = self.weights
-        names = ["P@k", "nDCG@k", "PSDCG@k", "PSP@k"]
-        values = metrics.measures(self.Y, ranking, most, jain, names)
-        values["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, most, inv_ps=logarithmic)
-        return {name: values[name] for name in (*names[:2], "PSDCG@k (1/log)", *names[2:])}
+            found = metrics.measures(self.Y, ranking, most, names=names)
+        else:
+            jain, logarithmic = self.weights
+            found = metrics.measures(self.Y, ranking, most, jain, [*names, "PSDCG@k", "PSP@k"])
+            found["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, most, inv_ps=logarithmic)
+            names += ["PSDCG@k (1/log)", "PSDCG@k", "PSP@k"]
+        values = {(ALL, name, k): float(found[name][k - 1]) for name in names for k in self.ks}
+        return values if self.weights is None else values | self._of_buckets(ranking)
 
     def _of_buckets(self, ranking):
         values = {}
