@@ -163,6 +163,12 @@ def are_pointers(ptr, count, last, first=0):
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and rises(ptr)
 
 
+def are_lists(ptr, n_lists, ids, count, *values) -> bool:
+    """Return whether pointers divide ids below ``count``, and values of each, into lists in which ids rise."""
+    fit = are_pointers(ptr, n_lists, ids.size) and all(one.size == ids.size for one in values)
+    return fit and are_rising_lists(ptr, ids, count)
+
+
 def sums_of_lists(ptr, values, dtype) -> np.ndarray:
     """Return the sum of each of the lists that ``ptr`` bounds, and of which none is empty."""
     sums = np.empty(ptr.size - 1, dtype)

@@ -10,8 +10,7 @@ from xmlcore._kernels.nearest_rows import UNIT, StoredRows
 from xmlcore._kernels.ranking import top_k_sparse
 from xmlcore.arrays import (
     are_finite,
-    are_pointers,
-    are_rising_lists,
+    are_lists,
     by_frequency,
     bytes_of,
     columns_of,
@@ -252,19 +251,15 @@ class NearestRows(ScoresRows):
         feature_of_column, idf = arrays["feature_of_column"], arrays["idf"]
         check_columns(feature_of_column, n_features)
         stored = {name: arrays[name] for name in _STORED}
-        n_rows, n_rare, labels = arrays["head_ptr"].size - 1, arrays["ptr"].size - 1, [*map(arrays.get, _LABELS)]
+        ptr, rows, few, head_ptr, head_columns, many = stored.values()
+        n_rows, n_rare, labels = head_ptr.size - 1, ptr.size - 1, [*map(arrays.get, _LABELS)]
         head = idf.size - n_rare
-
-        def are_lists(ptr, ids, values, n_lists, count):
-            return (
-                are_pointers(ptr, n_lists, ids.size) and values.size == ids.size and are_rising_lists(ptr, ids, count)
-            )
 
         check_parts({
             "the factors of features": lambda: idf.size == feature_of_column.size and are_finite(idf) and head >= 0,
-            "the rows of rare features": lambda: are_lists(*[*stored.values()][:3], n_rare, n_rows),
-            "the frequent features of rows": lambda: are_lists(*[*stored.values()][3:], n_rows, head),
-            "the labels of rows": lambda: n_rows > 0 and are_lists(*labels, labels[1], n_rows, n_labels),
+            "the rows of rare features": lambda: are_lists(ptr, n_rare, rows, n_rows, few),
+            "the frequent features of rows": lambda: are_lists(head_ptr, n_rows, head_columns, head, many),
+            "the labels of rows": lambda: n_rows > 0 and are_lists(labels[0], n_rows, labels[1], n_labels),
         })  # fmt: skip
         self._set_fitted(stored, labels, feature_of_column, idf, n_features, n_labels)
 

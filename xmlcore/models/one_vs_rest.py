@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, bytes_of, columns_of, csr_of, read_only
+from xmlcore.arrays import are_finite, are_lists, are_pointers, bytes_of, columns_of, csr_of, read_only
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.on_cluster import by_cluster
@@ -362,9 +362,7 @@ def _are_weights(ptr, labels, weights, *, intercept, n_columns) -> bool:
     """Return whether saved arrays have a bias for each label, and finite weights of labels that there are."""
     return (
         intercept.size > 0
-        and are_pointers(ptr, n_columns, labels.size)
-        and weights.size == labels.size
-        and are_rising_lists(ptr, labels, intercept.size)
+        and are_lists(ptr, n_columns, labels, intercept.size, weights)
         and are_finite(weights)
         and not np.isnan(intercept).any()
     )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.ldsm_reaching import ForestArrays
-from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, csr_of, pointers, read_only, sums_of_lists
+from xmlcore.arrays import are_finite, are_lists, are_pointers, csr_of, pointers, read_only, sums_of_lists
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA, OPTIMIZERS
 from xmlcore.models.saving import ModelFormatError, check_columns, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
@@ -191,8 +191,7 @@ def _are_regressors(arrays, values, n_columns):
     """Return whether the columns are valid, and there is one finite weight for each child and column."""
     groups = int((arrays["first_child"] >= 0).sum())
     return (
-        arrays["column_ptr"].size == groups + 1
-        and _are_lists(arrays["column_ptr"], arrays["columns"], n_columns)
+        are_lists(arrays["column_ptr"], groups, arrays["columns"], n_columns)
         and arrays["weights"].size == values["arity"] * arrays["columns"].size
         and are_finite(arrays["weights"])
         and are_finite(arrays["bias"])
@@ -202,11 +201,10 @@ def _are_regressors(arrays, values, n_columns):
 def _are_histograms(arrays, values):
     """Return whether each node with rows, and no other, has labels, in rising order, with a positive count for each."""
     return (
-        _are_lists(arrays["hist_ptr"], arrays["hist_labels"], values["n_labels"])
-        and arrays["hist_ptr"].size == arrays["first_child"].size + 1
+        are_lists(arrays["hist_ptr"], arrays["first_child"].size, arrays["hist_labels"], values["n_labels"])
+        and arrays["hist_counts"].size == arrays["hist_labels"].size
         and np.array_equal(np.diff(arrays["hist_ptr"]) > 0, arrays["n_samples"] > 0)
         and arrays["hist_counts"].min(initial=1) > 0
-        and arrays["hist_counts"].size == arrays["hist_labels"].size
     )
 
 
@@ -214,15 +212,8 @@ def _are_means(arrays, values, n_columns):
     """Return whether each label has a mean with valid columns and finite values, and the weights are valid."""
     ptr, columns, means, weights = (arrays[name] for name in MEANS)
     return (
-        ptr.size == values["n_labels"] + 1
-        and _are_lists(ptr, columns, n_columns)
-        and columns.size == means.size
+        are_lists(ptr, values["n_labels"], columns, n_columns, means)
         and weights.size in (0, max(1, n_columns))
         and are_finite(means)
         and are_finite(weights)
     )
-
-
-def _are_lists(ptr, ids, count):
-    """Return whether ``ptr`` divides ``ids`` into lists, each in rising order, of ids from 0 to ``count`` - 1."""
-    return are_pointers(ptr, ptr.size - 1, ids.size) and are_rising_lists(ptr, ids, count)
