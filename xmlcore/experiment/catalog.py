@@ -59,29 +59,19 @@ NOISE_NAMES = {"noise_sigma": "sigma", "noise_ratio": "augment_ratio", "noise_su
                "noise_kind": "kind"}  # fmt: skip
 
 
-def _noise() -> tuple[Parameter, ...]:
-    table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
-    sigma = table["sigma"]
-    return (
-        replace(
-            sigma,
-            name="noise_sigma",
-            help=f"{sigma.help} 0 trains on the rows as they are.",
-            default=0.0,
-            above_minimum=False,
-            offered=(0.0, 1e6),
-        ),
-        replace(table["augment_ratio"], name="noise_ratio", offered=(0.01, 100.0)),
-        table["noise_support"],
-        replace(table["kind"], name="noise_kind"),
-    )
-
-
+_TABLE = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
 # Training on noisy copies of rows beside the clean rows, which every model can: what is accepted, and what forms offer.
-NOISE_ACCEPTED = _noise()
+NOISE_ACCEPTED = (
+    replace(
+        _TABLE["sigma"], name="noise_sigma", help=f"{_TABLE['sigma'].help} 0 trains on the rows as they are.",
+        default=0.0, above_minimum=False, offered=(0.0, 1e6),
+    ),
+    replace(_TABLE["augment_ratio"], name="noise_ratio", offered=(0.01, 100.0)),
+    _TABLE["noise_support"],
+    replace(_TABLE["kind"], name="noise_kind"),
+)  # fmt: skip
 NOISE = in_form(NOISE_ACCEPTED)
-_support = next(parameter for parameter in NOISE if parameter.name == "noise_support")
-NOISE_SUPPORTS = {option: _support.named(option) for option in _support.options}
+NOISE_SUPPORTS = {option: _TABLE["noise_support"].named(option) for option in _TABLE["noise_support"].options}
 
 MODELS = {
     cls.__name__: ModelInfo(cls, (*in_form(cls.PARAMETERS), *NOISE))
