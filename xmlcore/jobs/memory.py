@@ -52,11 +52,7 @@ class Usage:
 
 
 def resident() -> int | None:
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return None
+    return _status("VmRSS:")
 
 
 def _status(field):
