@@ -96,22 +96,13 @@ def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5)
 def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "DataFrame":
     """Compare two runs label by label, when the first k labels of every row count as predicted."""
     first, other = (metrics.by_label(dataset.Y_test, wide(run, k), k) for run in (a, b))
-    n_train = counted(dataset.Y_train)
-    frame = pd.DataFrame(
-        {
-            "label": first["label"],
-            "name": [dataset.label_name(j) for j in range(dataset.n_labels)],
-            "n_train": n_train,
-            "bucket": label_buckets(n_train),
-            "rows": first["rows"],
-            "right_a": first["right"],
-            "right_b": other["right"],
-            "f1_a": first["f1"],
-            "f1_b": other["f1"],
-        }
+    both, n_train = first.merge(other, on=["label", "rows"], suffixes=("_a", "_b")), counted(dataset.Y_train)
+    names = [dataset.label_name(j) for j in range(dataset.n_labels)]
+    both = both.assign(
+        name=names, n_train=n_train, bucket=label_buckets(n_train), difference=both["f1_b"] - both["f1_a"]
     )
-    frame = frame[frame["rows"] > 0]
-    frame = frame.assign(difference=frame["f1_b"] - frame["f1_a"])
+    columns = ["label", "name", "n_train", "bucket", "rows", "right_a", "right_b", "f1_a", "f1_b", "difference"]
+    frame = both.loc[both["rows"] > 0, columns]
     order = np.argsort(-frame["difference"].abs() * frame["rows"], kind="stable")
     return frame.iloc[order].reset_index(drop=True)
 
