@@ -32,14 +32,10 @@ def _json_value(value):
 def table(head, rows) -> None:
     cells = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in [head, *cells]) for at in range(len(head))]
-    right = [bool(cells) and all(_is_number(row[at]) for row in cells) for at in range(len(head))]
+    right = [bool(cells) and not any(row[at].strip("0123456789.,-+e% ") for row in cells) for at in range(len(head))]
     for row in [head, *cells]:
         line = (cell.rjust(width) if flush else cell.ljust(width) for cell, width, flush in zip(row, widths, right))
         click.echo("  ".join(line).rstrip())
-
-
-def _is_number(cell) -> bool:
-    return not cell.strip("0123456789.,-+e% ")
 
 
 def measures(values: dict, intervals: dict | None = None) -> None:

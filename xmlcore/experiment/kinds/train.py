@@ -221,10 +221,9 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
     if training.cpu_seconds is not None:
         times["fit_cpu_s"] = training.cpu_seconds
     chosen = {name: value for name, value in getattr(fitted, "settings_", {}).items() if params[name] == AUTO}
+    trials = []
     if chosen:
         trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
-    else:
-        trials = []
     result = Run(
         model=model,
         params=params,

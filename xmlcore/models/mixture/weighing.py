@@ -1,5 +1,6 @@
 """Weights of members, from rows that none was trained on: scores become probabilities, whose best mean is found."""
 
+import copy
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -106,9 +107,7 @@ class Judge:
     def part(self, rows: np.ndarray) -> Self:
         """Return a judge of some of the rows, which ascend, that compares with the same best values."""
         of_rows = np.isin(np.repeat(np.arange(self.n_rows), np.diff(self.found.ptr)), rows)
-        made = object.__new__(type(self))
-        vars(made).update(vars(self))
-        found = self.found
+        made, found = copy.copy(self), self.found
         made.found = Candidates(pointers(np.diff(found.ptr)[rows]), found.labels[of_rows], found.scores[of_rows])
         made.probabilities, made.Y, made.n_rows = self.probabilities[of_rows], sp.csr_array(self.Y[rows]), rows.size
         made._ideal = self._ideal[rows]
