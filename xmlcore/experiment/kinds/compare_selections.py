@@ -99,10 +99,7 @@ def compare_selections(
         start = time.perf_counter()
         if fitted is not None:
             detail += f", {count:,} feature{'' if count == 1 else 's'}"
-        trees, report = fitted, step(detail, "Growing trees")
-        if not isinstance(fitted, LIFT):  # which has trees on features of its own
-            features = None if fitted is None else fitted.selected_[:, :count]
-            trees = BRDT(features, random_state=seed).fit(X, Y, progress=report)
+        trees = _trees_on(fitted, count, seed, X, Y, step(detail, "Growing trees"))
         scores = trees.predict_proba(X_test)
         values = {name: float(measure.compute(Y_test, scores)) for name, measure in metrics.SCORE_MEASURES.items()}
         return values, time.perf_counter() - start
@@ -124,9 +121,7 @@ def compare_selections(
                 with warned.of(title, seed):
                     fitted = selector(selection[0], params).fit(X, Y, progress=step(f"{title}, seed {seed}"))
                 select_s = time.perf_counter() - start
-                if len(counts) == 1 and not isinstance(fitted, LIFT):  # without network or trees
-                    found = SimpleNamespace(selected_=fitted.selected_, scores_=getattr(fitted, "scores_", None))
-                    kept.setdefault(title, []).append(found)
+                _keep_one_share(kept, title, fitted, counts)
             for count, share in counts.items() if fitted is not None else [(dataset.n_features, 1.0)]:
                 values, seconds = grow(fitted, count, seed, f"{title}, seed {seed}")
                 lines += [(title, pattern, share, count, seed, m, v, select_s, seconds) for m, v in values.items()]
@@ -141,6 +136,20 @@ def compare_selections(
         warnings=warned.lines(),
         agreement=agreement(kept, of=next(iter(kept), None)),
     )
+
+
+def _trees_on(fitted, count, seed, X, Y, progress):
+    """Return decision trees on the best features of a selection, or on all; LIFT has trees on features of its own."""
+    if isinstance(fitted, LIFT):
+        return fitted
+    return BRDT(None if fitted is None else fitted.selected_[:, :count], random_state=seed).fit(X, Y, progress=progress)
+
+
+def _keep_one_share(kept, title, fitted, counts) -> None:
+    """Keep what was selected, without network or trees, where only one number of features is compared."""
+    if len(counts) == 1 and not isinstance(fitted, LIFT):
+        found = SimpleNamespace(selected_=fitted.selected_, scores_=getattr(fitted, "scores_", None))
+        kept.setdefault(title, []).append(found)
 
 
 def comparison_titles(selections: Sequence[Any]) -> list[str]:
