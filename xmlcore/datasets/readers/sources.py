@@ -35,7 +35,6 @@ _COMMON_WORDS = set((
 ).split())  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
 _CHUNK = 1 << 20  # number of bytes that are read at a time
-_PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 # Files that systems put into archives, hidden ones, and those of open documents.
 ADDED = re.compile(r"(?i)(^|/)(__MACOSX/|\.(?![./])|~\$|Thumbs\.db$|desktop\.ini$)")
@@ -99,8 +98,9 @@ class NamedSource:
         """Return the unpacked bytes; ``npz``: those of an archive of NumPy as they are."""
         with self._stream() as (stream, content):
             share, pieces = _share_read(stream), _unpacked(stream, self, npz)
-            text = _whole(stream, content, self.max_bytes, progress) if pieces is None else None
-            if text is None:
+            if pieces is None and isinstance(content, bytes) and len(content) <= self.max_bytes:
+                text = np.frombuffer(content, np.uint8)  # no copy
+            else:
                 buffer = bytearray()
                 for piece in self._bounded(pieces or _chunks(stream), share, progress):
                     buffer += piece
@@ -278,20 +278,6 @@ def text_of(pieces, encoding: str, lone_cr: bool = True, errors: str = "strict")
 
 def _chunks(stream):
     return iter(lambda: stream.read(_CHUNK), b"")
-
-
-def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
-    """Return all bytes of a stream without copies, if its size is known and not too large; else None."""
-    if content is not None:
-        return np.frombuffer(content, np.uint8) if isinstance(content, bytes) and len(content) <= max_bytes else None
-    size = os.fstat(stream.fileno()).st_size
-    if not 0 < size <= max_bytes:
-        return None  # too large, or of unknown size, such as a pipe
-    text, end = np.empty(size, np.uint8), 0
-    while n_read := stream.readinto(text[end : end + _PART]):
-        end += n_read
-        progress("Reading", end / size)
-    return text[:end]
 
 
 def _share_read(stream):
