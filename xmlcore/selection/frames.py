@@ -179,15 +179,10 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
 
 def together(Y, a, b) -> np.ndarray:
     """Return how often the labels of each pair occur together: the rows with both over the rows of the rarer label."""
-    columns = sp.csc_array(Y)
-    shares = np.full(len(a), np.nan)
-    for at, pair in enumerate(zip(a, b)):
-        rows_of_a, rows_of_b = (columns.indices[columns.indptr[j] : columns.indptr[j + 1]] for j in pair)
-        if rows_of_a.size and rows_of_b.size:
-            shares[at] = np.intersect1d(rows_of_a, rows_of_b, assume_unique=True).size / min(
-                rows_of_a.size, rows_of_b.size
-            )
-    return shares
+    columns, a, b = sp.csc_array(Y, dtype=np.int32), np.asarray(a), np.asarray(b)
+    rarer = np.minimum(*(np.diff(columns.indptr)[labels] for labels in (a, b)))
+    both = columns[:, a].multiply(columns[:, b]).sum(axis=0)
+    return np.divide(both, rarer, out=np.full(a.size, np.nan), where=rarer > 0)
 
 
 def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str]:
