@@ -102,8 +102,7 @@ class Growing:
 
     def room(self, rows: int, n_x: int, n_y: int, share: float):
         """Return the free ends of the arrays, with room for more rows, features and labels."""
-        ends = self._ends()
-        arrays = []
+        ends, arrays = (self.rows, self.n_x, self.n_x, self.rows, self.n_y), []
         for place, (array, end, more) in enumerate(zip(self._arrays, ends, (rows, n_x, n_x, rows, n_y))):
             if end + more + 1 > array.size:
                 whole = int(1.02 * (end + more) / max(share, 1e-3))
@@ -131,9 +130,6 @@ class Growing:
             os.truncate(file, self.n_x * arrays[place].itemsize)
             arrays[place] = mapped(file, arrays[place].dtype, self.n_x, "r+")
         return cut(RowArrays(*arrays), self.rows, self.n_x, self.n_y)
-
-    def _ends(self):
-        return self.rows, self.n_x, self.n_x, self.rows, self.n_y
 
 
 def cut(arrays, rows, n_x, n_y) -> RowArrays:

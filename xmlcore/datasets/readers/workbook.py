@@ -66,16 +66,13 @@ def _lines(sheet, source):
         total += sum(map(len, cells))  # cells may share one long text
         if total > source.max_bytes:
             raise source.too_large()
-        parts.append("\n" * empty + ",".join(_quoted(cell) if _MARKS.search(cell) else cell for cell in cells) + "\n")
+        cells = ('"' + cell.replace('"', '""') + '"' if _MARKS.search(cell) else cell for cell in cells)
+        parts.append("\n" * empty + ",".join(cells) + "\n")
         size, empty = size + len(parts[-1]), 0
         if size > _PIECE:
             yield "".join(parts).encode("utf-8", "replace")
             parts, size = [], 0
     yield "".join(parts).encode("utf-8", "replace")
-
-
-def _quoted(cell: str) -> str:
-    return '"' + cell.replace('"', '""') + '"'
 
 
 def _width(row) -> int:
