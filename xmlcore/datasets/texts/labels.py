@@ -11,6 +11,7 @@ from xmlcore.datasets.texts.guess import Asked, guess_with_values
 from xmlcore.progress import silent
 from xmlcore.typing import Source
 
+_WITHOUT, _TWICE = "without labels", "listed with a label more than once, which counts once"
 _REMEDY = "Give TSV with <uri>, a tab and a name in each line, or CSV with the columns uri and label_en."
 
 
@@ -28,8 +29,7 @@ class LabelReader:
         self.cells = [LabelCells(source, repr(column), separator, *of) for column, *of in zip(columns, before)]
         self._kept = {}  # each name once in memory
         self._first = {}  # where each label stands first
-        self._without = self._twice = None  # place of the first document without labels, and with a label twice
-        self._n_without = self._n_twice = 0
+        self._remarks = {}  # number of documents with a problem, and the place of the first one
 
     def read(self, values, place: RecordPlace) -> list[str]:
         """Return the labels of a document as they are written: names, or URIs without their brackets."""
@@ -40,12 +40,10 @@ class LabelReader:
         labels = list(dict.fromkeys(self._kept.setdefault(label, label) for label in found))
         for label in labels:
             self._first.setdefault(label, place)
-        if not labels:
-            self._n_without += 1
-            self._without = self._without or place
+        if not labels and self._columns:
+            self._remarks.setdefault(_WITHOUT, [0, place])[0] += 1
         if len(labels) < len(found):
-            self._n_twice += 1
-            self._twice = self._twice or place
+            self._remarks.setdefault(_TWICE, [0, place])[0] += 1
         return labels
 
     def finish(self, rows: list[list[str]]) -> None:
@@ -57,12 +55,10 @@ class LabelReader:
         if names:
             for row in rows:
                 row[:] = dict.fromkeys(names.get(label, label) for label in row)
-        total = len(rows)
-        if self._n_without and self._columns:
-            self._source.warn(f"{of_many(self._n_without, total, 'document', self._without)} without labels")
-        if self._n_twice:
-            of = of_many(self._n_twice, total, "document", self._twice)
-            self._source.warn(f"{of} listed with a label more than once, which counts once")
+        for problem in (_WITHOUT, _TWICE):
+            if problem in self._remarks:
+                count, first = self._remarks[problem]
+                self._source.warn(f"{of_many(count, len(rows), 'document', first)} {problem}")
 
     def _names(self) -> dict[str, str]:
         """Return the names of labels by what is written, those that have one; two of one name get their URIs, too."""
