@@ -10,6 +10,7 @@ from xmlcore.arrays import products_in_blocks
 from xmlcore.first_use import pd
 from xmlcore.metrics._inputs import read
 from xmlcore.metrics.ranking import hits
+from xmlcore.metrics.sets import ones_at
 from xmlcore.typing import DataFrame, Labels, Predictions
 from xmlcore.validation import check_count, check_list
 
@@ -89,20 +90,12 @@ def _mistakes(Y_true, ranking, k) -> tuple[sp.csr_array, sp.csr_array, np.ndarra
     n_labels = max(int(indices.max(initial=-1)), int(ranked.max(initial=-1))) + 1
     shape = (n_true.size, n_labels)
     true = sp.csr_array((np.ones(indices.size, np.int8), indices, indptr), shape=shape)
-    missed = sp.csr_array(true - _of_places(ranked, is_hit, shape))
+    right, wrong = (ones_at(np.nonzero(at)[0], ranked[at], shape) for at in (is_hit, within & ~is_hit))
+    missed = sp.csr_array(true - right)
     missed.eliminate_zeros()
-    wrong = _of_places(ranked, within & ~is_hit, shape)
     many = [np.diff(part.indptr) for part in (missed, wrong)]
     weights = np.where(np.minimum(*many) > 0, 1 / np.maximum(np.maximum(*many), 1), 0.0)
     return missed, wrong, weights
-
-
-def _of_places(ranked, chosen, shape):
-    """Return the labels at the chosen places as a sparse matrix of ones."""
-    indptr = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
-    matrix = sp.csr_array((np.ones(indptr[-1], np.int8), ranked[chosen], indptr), shape=shape)
-    matrix.sort_indices()
-    return matrix
 
 
 def _most_confused(missed, wrong, weights, n, chosen):

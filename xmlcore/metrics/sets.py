@@ -40,14 +40,14 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
         _check_known(scores.scores)
         rows, places = np.nonzero((scores.labels >= 0) & (scores.scores >= threshold))
         labels = scores.labels[rows, places]
-        return _matrix(rows, labels, (len(scores.labels), n_labels))
+        return ones_at(rows, labels, (len(scores.labels), n_labels))
     if sp.issparse(scores):
         check_structure(scores, "the matrix of scores")
         found = sp.coo_array(sp.csr_array(scores))
         found.sum_duplicates()
         _check_known(found.data)
         kept = found.data >= threshold
-        return _matrix(found.coords[0][kept], found.coords[1][kept], scores.shape)
+        return ones_at(found.coords[0][kept], found.coords[1][kept], scores.shape)
     values = as_array(scores, "scores", "a matrix of numbers (rows, labels) or a Ranking is needed")
     if values.ndim != 2 or values.dtype.kind not in "fiu":
         raise TypeError(
@@ -55,7 +55,7 @@ def at_threshold(scores: Matrix | Ranking, threshold: float = 0.5, *, n_labels: 
             "or a Ranking is needed"
         )
     _check_known(values)
-    return _matrix(*np.nonzero(values >= threshold), values.shape)
+    return ones_at(*np.nonzero(values >= threshold), values.shape)
 
 
 def precision_recall_f1(
@@ -131,7 +131,7 @@ def _check_known(values):
         raise ValueError("a score is not a number: scores are compared with the threshold")
 
 
-def _matrix(rows, labels, shape):
+def ones_at(rows, labels, shape) -> sp.csr_array:
     found = sp.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=shape)
     found.sort_indices()
     return found
