@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.metrics.measures import share as quotient
 from xmlcore.models.saving import ModelFormatError, check_types
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import N_JOBS, SEED, SEEDS, About, Parameter, described
@@ -362,7 +363,7 @@ class ChiSquaredSelection(_BlockSelection):
             expected = share[labels, None] * total
             difference = together - expected
             rest = (1 - share[labels, None]) * total
-            return _quotient(difference**2, expected) + _quotient(difference**2, rest)
+            return quotient(difference**2, expected) + quotient(difference**2, rest)
 
         _by_products(X, Y, score, progress, keep)
 
@@ -447,8 +448,3 @@ def _by_products(X, Y, score, progress, keep):
         labels = slice(first, min(first + size, n_labels))
         keep(first, score(labels, (rows_of_label[labels] @ X).toarray()))
     progress("Scoring features", 1.0, f"{n_labels:,} of {n_labels:,} labels")
-
-
-def _quotient(above, below):
-    """Return above / below; 0 where below is not positive."""
-    return np.divide(above, below, out=np.zeros(above.shape), where=np.broadcast_to(below, above.shape) > 0)
