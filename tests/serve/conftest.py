@@ -42,7 +42,9 @@ def client(served):
     return client_of(served)
 
 
-def client_of(served, **limits):
+def client_of(served, learner=None, **limits):
     with warnings.catch_warnings(action="ignore"):  # Starlette's about its choice of HTTP library
         from starlette.testclient import TestClient
-    return TestClient(make_app(served, Limits(**{"at_once": 2} | limits)), raise_server_exceptions=False)
+    return TestClient(
+        make_app(served, Limits(**{"at_once": 2} | limits), learner=learner), raise_server_exceptions=False
+    )

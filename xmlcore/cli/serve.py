@@ -1,6 +1,7 @@
 """``xmlcore serve``."""
 
 import itertools
+import os
 import signal
 import sys
 import threading
@@ -12,6 +13,7 @@ from xmlcore.cli.data import must_exist
 from xmlcore.cli.output import as_json, note
 from xmlcore.datasets import read_vocabulary
 
+TOKEN = "XMLCORE_LEARN_TOKEN"
 PATIENCE = 10  # seconds after which the next reload no longer waits for one that reads
 
 
@@ -36,8 +38,11 @@ PATIENCE = 10  # seconds after which the next reload no longer waits for one tha
 @click.option("--at-once", type=click.IntRange(1), help="Requests worked on at once; by default one per core.")
 @click.option("--waiting", type=click.IntRange(1), default=100, show_default=True, help="Requests that may wait.")
 @click.option("--log", is_flag=True, help="Write a line of JSON for each request to standard error, without content.")
+@click.option(
+    "--learn", type=click.Path(), help=f"Learn what is sent to .../learn with the token in ${TOKEN}; keep it here."
+)
 @click.option("--json", "to_json", is_flag=True, help="Write the models' addresses as JSON, once they are served.")
-def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, log, to_json):
+def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout, at_once, waiting, log, learn, to_json):
     """Put packed or saved models behind a URL: texts or rows in, labels with scores out.
 
     For example: python -m xmlcore serve model.zip, and then
@@ -54,10 +59,13 @@ def command(models, host, port, vocabulary, max_bytes, max_rows, max_k, timeout,
         titles = read_vocabulary(vocabulary) if vocabulary is not None else {}
         return [serve.Served.read(path, name, titles) for name, path in map(_named, models)]
 
+    if learn is not None and not os.environ.get(TOKEN):
+        raise click.UsageError(f"--learn needs a token in the environment variable {TOKEN}")
+    learner = None if learn is None else serve.Learner(os.environ[TOKEN], learn)
     served = read()
     listening = serve.listen(host, port)
     with listening:
-        app = serve.make_app(served, limits, log=log)
+        app = serve.make_app(served, limits, log=log, learner=learner)
         _read_again_on_hangup(read, app.state.replace)
         place = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         if to_json:

@@ -13,8 +13,9 @@ from xmlcore.extras import OF_PARTS, require
 require("serve", OF_PARTS["serve"])  # says what to install where Starlette is missing
 
 from xmlcore.serve.app import make_app
+from xmlcore.serve.learning import Learner
 from xmlcore.serve.limits import Limits
 from xmlcore.serve.running import listen, run
 from xmlcore.serve.served import Served, commands
 
-__all__ = ["Limits", "Served", "commands", "listen", "make_app", "run"]
+__all__ = ["Learner", "Limits", "Served", "commands", "listen", "make_app", "run"]

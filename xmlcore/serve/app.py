@@ -18,6 +18,7 @@ from xmlcore import __version__
 from xmlcore.models.rules import decided_ranking
 from xmlcore.ranking import of_known
 from xmlcore.serve import annif, bodies, openapi
+from xmlcore.serve.learning import Learner, documents_of
 from xmlcore.serve.limits import LARGE_BYTES, LARGE_LABELS, Lane, Limits, Refused
 from xmlcore.serve.served import Served
 from xmlcore.serve.watching import Counted, Numbers
@@ -26,7 +27,9 @@ AT_ONCE = 100  # labels that are written without a pause
 TRY = Path(__file__).with_name("try.html")
 
 
-def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: bool = False) -> Starlette:
+def make_app(
+    models: "Sequence[Served]", limits: Limits | None = None, *, log: bool = False, learner: Learner | None = None
+) -> Starlette:
     """Return an ASGI application that serves models.
 
     Parameters
@@ -36,13 +39,16 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
     log : bool
         Whether each request is a line of JSON on standard error: its time, address, model, status and seconds.
 
+    learner : xmlcore.serve.learning.Learner, optional
+        Has models learn documents, and what they have learnt before, at ``POST /v1/projects/NAME/learn``.
+
     Returns
     -------
     starlette.applications.Starlette
         ``app.state.replace(models)`` puts others in the place of its models: requests that have begun are answered by
         those before. It raises as this function does, and then nothing changes.
     """
-    service = _Service(limits or Limits())
+    service = _Service(limits or Limits(), learner)
     service.replace(models)
     routes = [
         Route("/", service.home),
@@ -60,6 +66,7 @@ def make_app(models: "Sequence[Served]", limits: Limits | None = None, *, log: b
         Route("/v1/projects/{name}", service.project),
         Route("/v1/projects/{name}/suggest", service.suggest, methods=["POST"]),
     ]
+    routes += [Route("/v1/projects/{name}/learn", service.learn, methods=["POST"])] if learner else []
     handlers = {Refused: _refused, HTTPException: _http_error, ClientDisconnect: _gone, Exception: _failed}
 
     @contextlib.asynccontextmanager
@@ -101,8 +108,8 @@ def _failed(request, error):
 class _Service:
     """The models and the threads that predict."""
 
-    def __init__(self, limits):
-        self.by_name = {}
+    def __init__(self, limits, learner):
+        self.by_name, self.learner = {}, learner
         self.limits = limits
         self.arriving = bodies.Arriving(limits)
         large = Lane(1, max(limits.waiting // 4, 1), limits.seconds)  # small requests never wait for large ones
@@ -118,6 +125,7 @@ class _Service:
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"two models have the name {twice[0]!r:.200}: give one another, as in NAME=PATH")
+        models = [self.learner.after(model) for model in models] if self.learner else models
         for model in models:
             model.warm_up()
         self.by_name = dict(zip(names, models))
@@ -226,6 +234,21 @@ class _Service:
 
         content = _json(await self._lane(len(body)).run(request, work))
         return Response(content, media_type="application/json")
+
+    async def learn(self, request):
+        """Have a model learn documents; requests that have begun are answered by the one before."""
+        self.learner.check(request)
+        served, body = self._model(request), await self.arriving.read(request)
+        documents = documents_of(body, self.limits)
+
+        def work(progress):
+            with self.learner.lock:
+                taught = self.learner.learn(self.by_name[served.name], documents, progress)
+                taught.warm_up()
+                self.by_name = self.by_name | {served.name: taught}
+
+        await self.lanes[1].run(request, work)
+        return Response(status_code=204)
 
     def _ranking(self, served, rows, k, progress, decided, allowed):
         """Return the k best labels, or at most k that the model decides for; ``progress`` can stop it."""

@@ -56,7 +56,8 @@ def media_type(request) -> str:
     return request.headers.get("content-type", "").split(";")[0].strip().lower()
 
 
-def as_json(body: bytes, limits) -> dict:
+def as_json(body: bytes, limits, of: type = dict):
+    """Return what a body says, an object or a list."""
     try:
         text = body.decode("utf-8-sig")
         if len(body) > LARGE_BYTES:
@@ -70,8 +71,9 @@ def as_json(body: bytes, limits) -> dict:
     except (ValueError, RecursionError) as error:
         problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise Refused(400, f"the body is no JSON: {problem}") from None
-    if not isinstance(given, dict):
-        raise Refused(422, f'the body is {_kind(given)}: send an object, such as {{"texts": ["..."]}}')
+    if not isinstance(given, of):
+        wanted = 'an object, such as {"texts": ["..."]}' if of is dict else "a list of documents"
+        raise Refused(422, f"the body is {_kind(given)}: send {wanted}")
     return given
 
 
