@@ -16,43 +16,43 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_358,
-    "pages/data": 2_291,
+    "pages/compare": 1_389,
+    "pages/data": 2_269,
     "pages/explain": 719,
-    "pages/features": 982,
-    "pages/jobs": 379,
+    "pages/features": 974,
+    "pages/jobs": 374,
     "pages/main": 5,
     "pages/papers": 353,
-    "pages/predict": 1_284,
-    "pages/review": 408,
-    "pages/robustness": 890,
-    "pages/sampling": 564,
-    "pages/shared": 7_284,
+    "pages/predict": 1_294,
+    "pages/review": 605,
+    "pages/robustness": 889,
+    "pages/sampling": 562,
+    "pages/shared": 7_339,
     "pages/storage": 413,
-    "pages/train": 1_386,
+    "pages/train": 1_375,
     "pages/trees": 1_010,
-    "xmlcore": 4_312,
+    "xmlcore": 4_318,
     "xmlcore/_kernels": 8_174,
-    "xmlcore/cli": 1_372,
-    "xmlcore/datasets": 10_392,
-    "xmlcore/decisions": 1_050,
-    "xmlcore/experiment": 7_552,
-    "xmlcore/explain": 1_141,
+    "xmlcore/cli": 1_361,
+    "xmlcore/datasets": 10_272,
+    "xmlcore/decisions": 1_038,
+    "xmlcore/experiment": 7_543,
+    "xmlcore/explain": 1_129,
     "xmlcore/figures": 3_319,
-    "xmlcore/jobs": 2_148,
-    "xmlcore/metrics": 3_030,
-    "xmlcore/models": 11_119,
+    "xmlcore/jobs": 2_144,
+    "xmlcore/metrics": 3_000,
+    "xmlcore/models": 11_079,
     "xmlcore/papers": 582,
-    "xmlcore/review": 414,
-    "xmlcore/robustness": 1_346,
-    "xmlcore/selection": 3_640,
-    "xmlcore/serve": 1_239,
+    "xmlcore/review": 577,
+    "xmlcore/robustness": 1_327,
+    "xmlcore/selection": 3_575,
+    "xmlcore/serve": 1_366,
     "xmlcore/state": 494,
-    "xmlcore/store": 1_136,
+    "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_438, "benchmarks": 7_765}
-FILES = {"product": 495}
+LINES = {"tests": 49_717, "benchmarks": 7_876}
+FILES = {"product": 499}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
@@ -61,10 +61,10 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (1186, 655),
+    "a desk for labels that need a look": (523, 320),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 83_932, "tests": 50_829}
+CEILING = {"product": 83_429, "tests": 50_773}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
