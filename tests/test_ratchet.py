@@ -46,12 +46,12 @@ FOLDERS = {
     "xmlcore/review": 577,
     "xmlcore/robustness": 1_327,
     "xmlcore/selection": 3_575,
-    "xmlcore/serve": 1_366,
+    "xmlcore/serve": 1_372,
     "xmlcore/state": 494,
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_717, "benchmarks": 7_876}
+LINES = {"tests": 49_723, "benchmarks": 7_876}
 FILES = {"product": 499}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -61,7 +61,7 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (523, 320),
+    "a desk for labels that need a look": (517, 314),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
 CEILING = {"product": 83_429, "tests": 50_773}

@@ -49,6 +49,12 @@ def test_what_was_learnt_is_suggested_also_after_a_start_from_the_journal(start,
     assert len([json.loads(line) for line in (tmp_path / "animals.jsonl").read_text().splitlines()]) == 2
 
 
+def test_a_journal_that_was_damaged_is_named(start, tmp_path):
+    (tmp_path / "animals.jsonl").write_text('[["a red fish", ["fish"]]]\n{}[\n')
+    with pytest.raises(ValueError, match=r"animals\.jsonl, line 2, has no documents"):
+        start()
+
+
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer other"}, {"Authorization": "secret"}])
 def test_without_the_token_nothing_is_learnt(start, tmp_path, headers):
     client = start()

@@ -125,10 +125,11 @@ class _Service:
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(f"two models have the name {twice[0]!r:.200}: give one another, as in NAME=PATH")
-        models = [self.learner.after(model) for model in models] if self.learner else models
-        for model in models:
-            model.warm_up()
-        self.by_name = dict(zip(names, models))
+        with self.learner.lock if self.learner else contextlib.nullcontext():  # what is being learnt is not lost
+            models = [self.learner.after(model) for model in models] if self.learner else models
+            for model in models:
+                model.warm_up()
+            self.by_name = dict(zip(names, models))
 
     def _model(self, request):
         """Return the model that an address names; the only one if it names none."""

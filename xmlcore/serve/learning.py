@@ -49,7 +49,12 @@ class Learner:
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             os.truncate(journal, len(whole))
-        documents = [document for line in whole.splitlines() for document in json.loads(line)]
+        documents = []
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                documents += [[str(text), [*map(str, uris)]] for text, uris in json.loads(line)]
+            except (ValueError, TypeError):
+                raise ValueError(f"{journal}, line {number}, has no documents: repair the line, or remove it") from None
         return _taught(served, documents, silent) if documents else served
 
     def learn(self, served: Served, documents: list, progress: Progress) -> Served:
