@@ -43,7 +43,7 @@ FOLDERS = {
     "xmlcore/metrics": 3_000,
     "xmlcore/models": 11_079,
     "xmlcore/papers": 582,
-    "xmlcore/review": 577,
+    "xmlcore/review": 580,
     "xmlcore/robustness": 1_327,
     "xmlcore/selection": 3_575,
     "xmlcore/serve": 1_372,
@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_723, "benchmarks": 7_876}
+LINES = {"tests": 49_739, "benchmarks": 7_876}
 FILES = {"product": 499}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -61,10 +61,10 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (517, 314),
+    "a desk for labels that need a look": (514, 296),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 83_429, "tests": 50_773}
+CEILING = {"product": 83_429, "tests": 50_771}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 

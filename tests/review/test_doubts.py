@@ -129,6 +129,14 @@ def test_parts_that_cannot_be_are_refused(cv, what):
         review.doubts(PLT(), np.eye(3), [[0], [1], [0]], cv=cv)
 
 
+@pytest.mark.parametrize("n_labels", [3, 5, 20])
+def test_labels_that_are_all_right_are_hardly_doubted(n_labels):
+    rng = np.random.default_rng(n_labels)
+    Y = np.eye(n_labels, dtype=bool)[rng.integers(n_labels, size=300)]
+    found = review.doubts(PLT(), Y + 0.3 * rng.random(Y.shape), sp.csr_array(Y))
+    assert found.loc[found["kind"] == "wrong", "doubt"].sum() < 0.02 * 300
+
+
 def test_rows_without_labels_have_nothing_to_doubt():
     with pytest.raises(ValueError, match="no labels at all|none of the 3 rows has a label"):
         review.doubts(PLT(), np.eye(3), [[], [], []])

@@ -108,12 +108,15 @@ def _wrong(given: Pairs, drawn: Pairs, n_labels: int) -> np.ndarray:
     odd, odd_of_drawn = oddness(given.take(known)), oddness(drawn)
     edges = np.unique(np.quantile(odd_of_drawn, np.arange(1, BINS) / BINS))
     place = np.searchsorted(edges, odd, side="right")
-    found = np.bincount(place, minlength=edges.size + 1) / odd.size
+    found = np.bincount(place, minlength=edges.size + 1)
     expected = np.bincount(np.searchsorted(edges, odd_of_drawn, side="right"), minlength=edges.size + 1)
-    ratio = found / np.maximum(expected / odd_of_drawn.size, LEAST)
+    expected = np.maximum(expected / odd_of_drawn.size, LEAST)
+    # Of labels as odd, and of those at least as odd; with one more label, as it is by chance that there is none.
+    sums = [(found, expected), (np.cumsum(found[::-1])[::-1], np.cumsum(expected[::-1])[::-1])]
+    bound = min(1.0, *(((count + 1) / (odd.size + 1) / share).min() for count, share in sums))
     used = found > 0
-    rising = np.maximum.accumulate(SHARE * ratio[used].min() / ratio[used])
-    middle = np.bincount(place, odd, found.size)[used] / np.bincount(place, minlength=found.size)[used]
+    rising = np.maximum.accumulate(SHARE * np.minimum(1.0, bound * odd.size * expected[used] / found[used]))
+    middle = np.bincount(place, odd, found.size)[used] / found[used]
     doubt[known] = np.interp(odd, middle, rising)
     return doubt
 

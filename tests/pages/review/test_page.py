@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from pages.review import decisions as of_page
+from pages.review.view import Reviewed
 from tests.pages.making import train, use_listed, word_data
 from xmlcore import datasets, experiment, store
 from xmlcore.state import database
@@ -28,6 +29,10 @@ def found(page, key):
     task = experiment.task("review", {"run": key})
     page.until(lambda _: task.exists()).run()
     return task.load().doubts
+
+
+def doubted(found):
+    return found.assign(doubt=found["doubt"].where(found["kind"] == "missing", 0.5))
 
 
 def asked(page):
@@ -101,7 +106,10 @@ def test_labels_and_kinds_choose_what_is_reviewed(page, found):
 
 
 @pytest.mark.parametrize("kind, decision", [("missing", "add"), ("wrong", "remove")])
-def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decision):
+def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decision, monkeypatch):
+    found = doubted(found)  # these data have no wrong labels
+    left = Reviewed.left.func
+    monkeypatch.setattr(Reviewed, "left", property(lambda view: doubted(left(view))))
     strong = found[(found["kind"] == kind) & (found["doubt"] >= 0.2)]
     (label, n), *_ = strong["label"].value_counts().items()
     table = next(one for one in page.at.dataframe if f"{kind}_low" in one.value)
