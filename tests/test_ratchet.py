@@ -46,7 +46,7 @@ FOLDERS = {
     "xmlcore/review": 580,
     "xmlcore/robustness": 1_327,
     "xmlcore/selection": 3_575,
-    "xmlcore/serve": 1_372,
+    "xmlcore/serve": 1_373,
     "xmlcore/state": 494,
     "xmlcore/store": 1_078,
 }  # fmt: skip
@@ -61,7 +61,7 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (514, 296),
+    "a desk for labels that need a look": (513, 296),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
 CEILING = {"product": 83_429, "tests": 50_771}

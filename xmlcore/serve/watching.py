@@ -86,4 +86,5 @@ class _Log:
     def _write_all(self):
         while True:
             with contextlib.suppress(OSError, ValueError):  # nobody reads them any more
-                print(json.dumps(self._lines.get()), file=sys.stderr, flush=True)
+                # With its end at once: another thread may write between two pieces.
+                print(json.dumps(self._lines.get()) + "\n", end="", file=sys.stderr, flush=True)
