@@ -47,6 +47,42 @@ def test_what_was_learnt_is_suggested_also_after_a_start_from_the_journal(start,
     assert suggested(again) == pytest.approx(learnt)
     assert again.post(LEARN, json=FISH, headers=WITH_TOKEN).status_code == 204
     assert len([json.loads(line) for line in (tmp_path / "animals.jsonl").read_text().splitlines()]) == 2
+    assert suggested(start()) == suggested(again)  # bit for bit: the journal is learnt as its requests came
+
+
+def test_a_journal_that_cannot_be_written_keeps_no_half_line(start, tmp_path, monkeypatch):
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    client = start()
+    assert client.post(LEARN, json=FISH, headers=WITH_TOKEN).status_code == 204
+    learnt, kept = suggested(client), (tmp_path / "animals.jsonl").read_bytes()
+    monkeypatch.setattr("os.fsync", full)
+    client = start()
+    assert client.post(LEARN, json=FISH, headers=WITH_TOKEN).status_code == 500
+    assert (tmp_path / "animals.jsonl").read_bytes() == kept and suggested(client) == learnt
+
+
+def test_a_journal_of_a_model_that_cannot_learn_is_named(animals, of_texts, tmp_path):
+    (tmp_path / "fixed.jsonl").write_text('[["a red fish", ["fish"]]]\n')
+    with pytest.raises(ValueError, match=r"fixed\.jsonl, line 1: the model 'fixed' cannot learn texts"):
+        client_of([Served("fixed", of_texts)], learner=Learner("secret", tmp_path))
+
+
+def test_tokens_of_any_letters_and_subjects_in_angle_brackets(animals, tmp_path):
+    client = client_of([Served("animals", animals)], learner=Learner("geheim-ü", tmp_path))
+    documents = [{"text": "bird dog", "subjects": [{"uri": f"<{uri('dog')}>"}]}, {"text": "bird", "subjects": []}]
+    headers = {"Authorization": "Bearer geheim-ü".encode()}
+    assert client.post(LEARN, json=documents, headers=headers).status_code == 204
+    assert f"<{uri('dog')}>" not in suggested(client)
+    assert client.post(LEARN, json=documents[1:], headers=headers).status_code == 204
+
+
+def test_learning_stands_among_the_addresses_where_it_is_on(start, of_texts):
+    name = "/v1/projects/{name}/learn"
+    assert name in start().get("/openapi.json").json()["paths"] and start().get("/").json()["learn"] == [LEARN]
+    without = client_of([Served("animals", of_texts)])
+    assert name not in without.get("/openapi.json").json()["paths"] and "learn" not in without.get("/").json()
 
 
 def test_a_journal_that_was_damaged_is_named(start, tmp_path):

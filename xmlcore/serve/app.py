@@ -150,6 +150,7 @@ class _Service:
         return sum(lane.busy for lane in self.lanes)
 
     async def home(self, request):
+        served = [f"/v1/projects/{name}" for name in self.by_name]
         places = {
             "health": "/health",
             "ready": "/ready",
@@ -158,8 +159,9 @@ class _Service:
             "try": "/try",
             "models": [f"/v1/models/{name}" for name in self.by_name],
             "predict": [f"/v1/models/{name}/predict" for name in self.by_name],
-            "annif": [f"/v1/projects/{name}/suggest" for name in self.by_name],
+            "annif": [f"{of}/suggest" for of in served],
         }
+        places |= {"learn": [f"{of}/learn" for of in served]} if self.learner else {}
         return JSONResponse({"xmlcore": __version__, **places})
 
     async def health(self, request):
@@ -174,7 +176,7 @@ class _Service:
         return self.numbers.answer(self.by_name)
 
     async def openapi(self, request):
-        return JSONResponse(openapi.description(self.by_name, self.limits))
+        return JSONResponse(openapi.description(self.by_name, self.limits, self.learner is not None))
 
     async def to_try(self, request):
         return HTMLResponse(TRY.read_text(encoding="utf-8"))
@@ -245,7 +247,6 @@ class _Service:
         def work(progress):
             with self.learner.lock:
                 taught = self.learner.learn(self.by_name[served.name], documents, progress)
-                taught.warm_up()
                 self.by_name = self.by_name | {served.name: taught}
 
         await self.lanes[1].run(request, work)

@@ -37,7 +37,7 @@ class Learner:
 
     def check(self, request: Request) -> None:
         """Refuse a request without the token."""
-        if not hmac.compare_digest(request.headers.get("authorization", "").encode(), self.expected):
+        if not hmac.compare_digest(request.headers.get("authorization", "").encode("latin-1"), self.expected):
             raise Refused(401, "learning needs the token of this server, in the header Authorization: Bearer TOKEN")
 
     def after(self, served: Served) -> Served:
@@ -49,21 +49,31 @@ class Learner:
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):
             os.truncate(journal, len(whole))
-        documents = []
         for number, line in enumerate(whole.splitlines(), start=1):
             try:
-                documents += [[str(text), [*map(str, uris)]] for text, uris in json.loads(line)]
+                documents = [[str(text), [*map(str, uris)]] for text, uris in json.loads(line)]
             except (ValueError, TypeError):
                 raise ValueError(f"{journal}, line {number}, has no documents: repair the line, or remove it") from None
-        return _taught(served, documents, silent) if documents else served
+            try:
+                served = _taught(served, documents, silent)  # a line at a time, as they were learnt
+            except Refused as error:
+                raise ValueError(f"{journal}, line {number}: {error.reason}; move the file away to start") from None
+        return served
 
     def learn(self, served: Served, documents: list, progress: Progress) -> Served:
-        """Return a model that has learnt documents, which are then in its journal."""
+        """Return a model that has learnt documents, which are then in its journal; a stopped request leaves none."""
         taught = _taught(served, documents, progress)
-        with open(self._journal(served), "ab") as journal:
-            journal.write(json.dumps(documents).encode() + b"\n")
-            journal.flush()
-            os.fsync(journal.fileno())
+        taught.warm_up()
+        progress("Writing the journal", 1.0)  # here stops whoever does not wait for the answer
+        with open(self._journal(served), "ab", buffering=0) as journal:
+            before, line = journal.tell(), json.dumps(documents).encode() + b"\n"
+            try:
+                while line:
+                    line = line[journal.write(line) :]
+                os.fsync(journal.fileno())
+            except OSError:
+                journal.truncate(before)  # else the next line would go on from the half of this one
+                raise
         return taught
 
     def _journal(self, served) -> Path:
@@ -91,7 +101,10 @@ def _taught(served, documents, progress) -> Served:
     packed, model = served.packed, copy.copy(served.packed.model)
     if not packed.is_text or not hasattr(model, "partial_fit") or packed.vectorizer.widths_beside_:
         raise Refused(422, f"the model {served.name!r:.200} cannot learn texts")
-    known = {uri: j for j, (uri, _) in enumerate(served.subjects)}
+    documents = [document for document in documents if document[1]]  # models learn nothing from rows without labels
+    if not documents:
+        return served
+    known = {uri: j for j, (plain, _) in enumerate(served.subjects) for uri in (f"<{plain}>", plain)}
     names = getattr(model, "label_names_", None)
     new = next((uri for _, uris in documents for uri in uris if uri not in known), None)
     if names is None and new is not None:
@@ -100,7 +113,7 @@ def _taught(served, documents, progress) -> Served:
               for _, uris in documents]  # fmt: skip
     try:
         model.partial_fit(packed.vectorizer.transform([text for text, _ in documents]), labels, progress=progress)
-    except ValueError as error:
+    except (ValueError, ArithmeticError) as error:
         raise Refused(422, str(error)) from None
     packed = replace(packed, model=model, label_names=packed.label_names if names is None else None)
     return replace(served, packed=packed, modified=datetime.now(UTC))

@@ -41,6 +41,19 @@ _ANSWER = {
     "nothing_known": {"type": "array", "items": {"type": "integer"}, "description": "Texts without a known word."},
     "unknown": {"type": "array", "description": "The unknown features of each row, if they are ignored."},
 }
+_SUBJECTS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["uri"],
+        "properties": {"uri": {"type": "string"}, "label": {"type": "string"}},
+    },
+}
+_DOCUMENT = {
+    "type": "object",
+    "required": ["text", "subjects"],
+    "properties": {"text": {"type": "string"}, "subjects": _SUBJECTS},
+}
 _REFUSALS = {
     "400": "No JSON.",
     "404": "No such model.",
@@ -52,17 +65,17 @@ _REFUSALS = {
 }
 
 
-def description(models, limits) -> dict[str, Any]:
+def description(models, limits, learns=False) -> dict[str, Any]:
     """Return the description of a server of these models in the form of OpenAPI 3.1."""
     asked = ASKED | {"k": ASKED["k"] | {"maximum": limits.k}}
     asked |= {name: ASKED[name] | {"minItems": 1, "maxItems": limits.rows} for name in ("texts", "rows")}
     name = {"name": "name", "in": "path", "required": True, "schema": {"enum": [*models]}}
     error = _content({"error": {"type": "string"}}, required=["error"])
+    refused = {status: _described(why, error) for status, why in _REFUSALS.items()}
     asking = {
         "summary": "Labels of one text, several texts, one row or several rows",
         "requestBody": {"required": True, **_content(asked, oneOf=[{"required": [name]} for name in INPUTS])},
-        "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))}
-        | {status: _described(why, error) for status, why in _REFUSALS.items()},
+        "responses": {"200": _described("The labels.", _content(_ANSWER, required=["model", "predictions"]))} | refused,
     }
     paths = {
         "/health": _get("Whether the server runs"),
@@ -72,6 +85,15 @@ def description(models, limits) -> dict[str, Any]:
         "/v1/models/{name}": {"parameters": [name], **_get("A model and its card")},
         "/v1/models/{name}/predict": {"parameters": [name], "post": asking},
     }
+    if learns:
+        documents = {"schema": {"type": "array", "items": _DOCUMENT, "minItems": 1, "maxItems": limits.rows}}
+        no_token = _described("No token in the header Authorization: Bearer TOKEN.", error)
+        learning = {
+            "summary": "Have a model learn documents, which are kept",
+            "requestBody": {"required": True, "content": {"application/json": documents}},
+            "responses": {"204": _described("They are learnt.", {}), "401": no_token} | refused,
+        }
+        paths["/v1/projects/{name}/learn"] = {"parameters": [name], "post": learning}
     return {"openapi": "3.1.0", "info": {"title": "xmlcore", "version": __version__}, "paths": paths}
 
 
