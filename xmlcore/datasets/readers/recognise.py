@@ -108,7 +108,7 @@ def check_text(text, source) -> None:
             if head.startswith(magic):
                 argument = READ_TEXTS if remedy.endswith(TEXTS) else None
                 raise source.error(f"it is {kind}, not rows of UTF-8 text", remedy, argument=argument)
-    start = _COMMENTS.sub(b"", head, count=1)
+    start = head[_COMMENTS.match(head).end() :]
     if start.startswith(b"<") and re.search(rb"<labels[\s>]", start):
         found = "it is a Mulan XML file, which names the labels of an ARFF file"
         raise source.error(found, "Give the ARFF file, and this one as its labels.", argument="labels")
