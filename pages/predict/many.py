@@ -56,7 +56,7 @@ def ask(predictor, allowed) -> asked.Question | None:
         return None
     _choose(own if file in own else [file, *own], file)
     predicted = _loaded(predictor, file["key"]) if file in own else None
-    if predicted is None or predicted.decided is None:  # by another model, or an earlier version
+    if predicted is None:  # by another model
         _again(predictor, file, by, allowed)
         return None
     row = now().given if named else None

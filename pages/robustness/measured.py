@@ -70,7 +70,7 @@ class UnderNoise:
     def _losses(self) -> dict:
         counts = {run: one.first_right for run, one in self.results.items()}
         of_best = counts[self.best]
-        if of_best is None:  # an earlier version measured it
+        if of_best is None:  # of certificates
             return {}
         alike = {run: of for run, of in counts.items() if np.shape(of) == np.shape(of_best)}
         levels = [f"{level:.9g}" for level in self.results[self.best].levels if level]

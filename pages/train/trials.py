@@ -32,7 +32,7 @@ class Tried:
     """The trials of a sweep so far; ``result`` is None before it is done, and ``plan`` after."""
 
     task: Any
-    settings: list  # of a kept sweep its own: earlier versions numbered them in the order of the choice
+    settings: list
     result: Any
     plan: Any
     trials: pd.DataFrame
@@ -83,7 +83,7 @@ def read(record) -> Tried | None:
         task = sweeping.task_of(record)
         if sweeping.state(record) == "done":
             result = cached.loaded(task)
-            return Tried(task, result.settings, result, None, result.trials, result.table)
+            return Tried(task, task.settings, result, None, result.trials, result.table)
     except (store.StoreError, ValueError, TypeError) as error:
         st.error(f"These trials cannot be shown: {format.plain(error)}. Try the settings again.")
         return None

@@ -348,8 +348,3 @@ def test_kept_rows_are_predicted_by_another_decision(key, easy, of_texts):
     store.delete("predictions", first.key)
     with pytest.raises(store.MissingArtifactError):
         kept("predict", {"run": task.key}, **first.params | {"k": 3, "again": first.key})
-
-
-def test_earlier_predictions_have_no_decisions():
-    kept = {"ranking": RANKING._asdict(), "missing": np.empty(0, np.int64), "unknown": [], "notes": []}
-    assert predictions.PredictFile.view(kept).decided is None

@@ -229,12 +229,11 @@ def test_a_report_says_which_runs_it_leaves_out(kept):
     for key in gone:
         store.delete("runs", key)
     record = store.folder("runs", second[0]) / store.META
-    record.write_text(json.dumps({**json.loads(record.read_text()), "summary": None}))  # as an early version wrote it
-    (store.folder("runs", second[0]) / store.VALUE).write_bytes(b"damaged")
+    record.write_text(json.dumps({**json.loads(record.read_text()), "summary": None}))
     text = said(experiment.report(keys, names={best[0]: "the <best>", gone[0]: "gone"}))
     assert re.search(r"Left out, because it cannot be read: the <best>: the stored runs/\w+ is damaged", text)
     assert f"gone [{gone[0]}]: it is not kept" in text
-    assert re.search(rf"\[{second[0]}\]: the stored runs/{second[0]} is damaged", text)
+    assert re.search(rf"\[{second[0]}\]: the record of the run {second[0]} has no summary", text)
     assert re.search(r"has the highest P@1 of \d+ settings that can be read: [\d.]+\s%", text)
     assert "Measures with 95 % intervals over test rows, " in text and "No more can be said" not in text
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from making import robustness, train
 
-from xmlcore import experiment, store
+from xmlcore import experiment
 from xmlcore._kernels._jit import CACHE_FOLDER
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.engine import times
-from xmlcore.experiment.engine.task import DATASETS, SHORT
+from xmlcore.experiment.engine.task import SHORT
 from xmlcore.experiment.engine.times import Took, Work
 from xmlcore.state import FILE, database
 from xmlcore.system import cache_root
@@ -114,14 +114,6 @@ def test_a_task_of_many_rows_is_not_short(key):
     few, many = (robustness(key, "gaussian", [0.1], n_repeats=n) for n in (1, 1000))
     assert few.estimate().is_short and many.work().values > 50 * few.work().values
     assert not experiment.Estimate(values=1.01 * SHORT).is_short
-
-
-def test_values_of_data_of_an_earlier_version_are_estimated(words):
-    of = save_dataset(words)
-    found = train(of).sizes
-    del (record := json.loads((store.folder(DATASETS, of) / store.META).read_text()))["train_values"]
-    (store.folder(DATASETS, of) / store.META).write_text(json.dumps(record))
-    assert 0 < train(of).sizes["train_values"] < 100 * found["train_values"]
 
 
 # --- against the memory

@@ -91,8 +91,7 @@ def rows_to_measure(packed, data, options, progress):
         found = read(data, twice, progress, TextVectorizer(min_df=1))
     data_of_model = packed.card.get("data")
     data_of_model = data_of_model if isinstance(data_of_model, dict) else {}
-    # Cards of earlier versions have the hash of the content as the fingerprint.
-    if data_of_model.get("content hash", data_of_model.get("fingerprint")) == found.content_hash:
+    if data_of_model.get("content hash") == found.content_hash:
         return found, "the rows that were held out when the model was trained" if is_divided else which
     if packed.is_text and found.texts_train is not None:
         rows = {f"X_{part}": packed.rows(with_vectors(found, part)) for part in ("train", "test")}

@@ -11,8 +11,7 @@ import numpy as np
 from xmlcore import store
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.engine.fitting import grown
-from xmlcore.experiment.engine.task import as_plain, load
-from xmlcore.experiment.kinds.train import FOLDER, Train
+from xmlcore.experiment.kinds.train import FOLDER
 from xmlcore.first_use import pd
 from xmlcore.metrics.measures import MORE_MEASURES as MORE
 from xmlcore.metrics.measures import USUAL_MEASURES
@@ -33,7 +32,7 @@ SEED = "random_state"
 def runs(keys: Iterable[str] | None = None) -> "DataFrame":
     """Return a table of kept runs, whatever their data sets and models.
 
-    Only the records of the store are read; a run is read where its record is damaged.
+    Only the records of the store are read.
 
     Parameters
     ----------
@@ -48,17 +47,16 @@ def runs(keys: Iterable[str] | None = None) -> "DataFrame":
         all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
         kind of task), ``xmlcore`` (version); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``, ``nDCG@1``, ..., and those
         of :data:`MORE_MEASURES`, NaN above the run's k); ``micro F1``, ``samples F1`` and ``macro F1`` of the labels
-        that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs and
-        for older runs); ``rule``, which labels these are, in words; ``fit_s``, ``predict_s`` and ``compile_s`` in
-        seconds, ``fit_cpu_s`` in seconds of processor time, summed over threads (NaN for older runs),
-        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
+        that ``predict`` returns, and ``labels``, their mean number for a row (NaN for predictions of other programs);
+        ``rule``, which labels these are, in words; ``fit_s``, ``predict_s`` and ``compile_s`` in seconds, ``fit_cpu_s``
+        in seconds of processor time, summed over threads, ``predict_ms_per_row`` in milliseconds;
+        ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``;
         ``training_bytes``, by how much the process grew at most while it trained (NaN where the system does not tell);
         ``setting``, a hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else
         empty.
     """
     records = store.entries(FOLDER) if keys is None else _records(keys)
-    lines = [_line(record) for record in records]
-    return pd.DataFrame([line for line in lines if line is not None], columns=list(_COLUMNS))
+    return pd.DataFrame([_line(record) for record in records], columns=list(_COLUMNS))
 
 
 def parameters(frame: "DataFrame", every: bool = False, seed: bool = True) -> "DataFrame":
@@ -147,15 +145,10 @@ def _records(keys):
             yield store.info(FOLDER, key)
 
 
-def _line(record) -> dict | None:
-    try:
-        summary, problem = record.get("summary"), ""
-        if not isinstance(summary, dict):  # an earlier version kept the run
-            summary = Train.summary(as_plain(load(Train.kind, record["key"])))
-    except store.MissingArtifactError:
-        return None
-    except (store.StoreError, OSError, ValueError, TypeError, AttributeError) as error:
-        summary, problem = {}, str(error)
+def _line(record) -> dict:
+    summary, problem = record.get("summary"), ""
+    if not isinstance(summary, dict):
+        summary, problem = {}, f"the record of the run {record['key']} has no summary; make the run again"
     about = record["params"] if isinstance(record.get("params"), dict) else {}
     model, params, k = about.get("model", ""), about.get("params", {}), about.get("k", 0)
     fingerprint = record.get("fingerprint", "")

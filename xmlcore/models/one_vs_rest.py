@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_tree import padded_size
-from xmlcore.arrays import are_finite, are_lists, are_pointers, bytes_of, columns_of, csr_of, read_only
+from xmlcore.arrays import are_finite, are_lists, bytes_of, columns_of, csr_of, read_only
 from xmlcore.models.plt.choosing import Choice, LinearModel
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.on_cluster import by_cluster
@@ -89,7 +89,6 @@ PREDICT_ROWS = 512  # largest number of rows of a task
 MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
 # Arrays of a saved model that hold its weights: where those of each column begin, their labels, and the weights.
 BY_COLUMN = {"weight_ptr": "int64", "weight_labels": "int32", "weights": "float32"}
-BY_LABEL = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32"}  # of an earlier version
 INVALID = "the weights are invalid: the file was damaged or written by something else"
 
 
@@ -332,12 +331,8 @@ class OneVsRest(LinearModel):
         self._restore_values(values, feature_of_column)
         check_types(arrays, {"intercept": (np.float32, 1)})
         intercept, n_columns = arrays["intercept"], max(1, feature_of_column.size)
-        if "weight_columns" in arrays:  # as earlier versions saved it
-            check_types(arrays, {name: (dtype, 1) for name, dtype in BY_LABEL.items()})
-            found = _by_column(*(arrays[name] for name in BY_LABEL), (intercept.size, n_columns))
-        else:
-            check_types(arrays, {name: (dtype, 1) for name, dtype in BY_COLUMN.items()})
-            found = tuple(arrays[name] for name in BY_COLUMN)
+        check_types(arrays, {name: (dtype, 1) for name, dtype in BY_COLUMN.items()})
+        found = tuple(arrays[name] for name in BY_COLUMN)
         if not _are_weights(*found, intercept=intercept, n_columns=n_columns):
             raise ModelFormatError(INVALID)
         self._set_fitted(
@@ -348,14 +343,6 @@ class OneVsRest(LinearModel):
 def sigmoid(margins):
     """Return 1 / (1 + exp(-margin)), which is precise for margins of any size."""
     return np.exp(-np.logaddexp(0.0, -margins))
-
-
-def _by_column(ptr, columns, weights, shape) -> tuple:
-    """Return the weights of each column, given those of each label as they were saved."""
-    in_range = columns.min(initial=0) >= 0 and columns.max(initial=-1) < shape[1] and weights.size == columns.size
-    if not (in_range and are_pointers(ptr, shape[0], columns.size)):
-        raise ModelFormatError(INVALID)
-    return csr_parts(sp.csc_array(csr_of(ptr, columns, weights, shape)))
 
 
 def _are_weights(ptr, labels, weights, *, intercept, n_columns) -> bool:

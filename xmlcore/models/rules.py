@@ -281,7 +281,6 @@ class Rule:
     @classmethod
     def restored(cls, values: dict, arrays: dict[str, np.ndarray], n_labels: int) -> Self:
         """Return the rule that :meth:`state` described; ModelFormatError if its parts do not fit together."""
-        values = {"aliases": {}} | values  # which earlier versions did not have
         for name, is_valid in _VALUES.items():
             if name not in values or not is_valid(values[name]):
                 raise ModelFormatError(f"{name} of its rule is missing or invalid: save the model again")

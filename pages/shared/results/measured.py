@@ -47,10 +47,10 @@ def cards(key: str) -> list[tuple]:
         return shown
     trials = len(run.trials)
     about = f"On this machine, in one worker process{f', with {trials} trials of settings' if trials else ''}."
-    worked, of_processors = processor(run.times)
     if (compiled := run.times.get("compile_s") or 0.0) > 0.05:
         about += f" Compiling code, {format.duration(compiled)}, is not counted."
-    about += of_processors
+    about += " In grey: how long the processors worked for it, which other work hardly changes."
+    worked = f"processor: {format.duration(run.times['fit_cpu_s'])}"
     return [*shown, ("Training", format.duration(run.times["fit_s"]), about, worked)]
 
 
@@ -59,12 +59,3 @@ def _interval(line) -> str | None:
     if not np.isfinite(line.low):
         return None
     return "95\u00a0%: " + "–".join(f"{100 * end:.1f}".replace("100.0", "100") for end in (line.low, line.high))
-
-
-def processor(times) -> tuple[str, str]:
-    """Return the processor time of a training, and a sentence on it; both are empty for a run of an earlier version."""
-    worked = times.get("fit_cpu_s")
-    if worked is None:
-        return "", ""
-    about = " In grey: how long the processors worked for it, which other work hardly changes."
-    return f"processor: {format.duration(worked)}", about

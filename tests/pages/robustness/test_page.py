@@ -109,7 +109,7 @@ def test_one_row_of_a_hundred_is_not_significant(after, significant):
     one = measured_shares(100, (0.5,), 0.6, after)
     found = answer.facts(under_noise({"A": one}, [0.5]))
     assert found.significant == significant and found.points == pytest.approx(60 - 100 * after)
-    one.first_right = None  # an earlier version measured it, so nothing is tested
+    one.first_right = None  # as of certificates, so nothing is tested
     assert not answer.facts(under_noise({"A": one}, [0.5])).significant
 
 

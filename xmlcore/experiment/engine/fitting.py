@@ -51,7 +51,7 @@ class WatchedTraining:
     # "peak_bytes", the most memory of the process meanwhile, and "before_bytes"; empty where the system does not tell
     memory: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    cpu_seconds: float | None = None  # of the processors for this process, which other programs hardly change
+    cpu_seconds: float = 0.0  # of the processors for this process, which other programs hardly change
 
 
 @contextlib.contextmanager

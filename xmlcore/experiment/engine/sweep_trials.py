@@ -36,7 +36,7 @@ class Trial:
     n_held_out: int
     size: dict = field(default_factory=dict)  # as :attr:`Run.size`
     error: str = ""  # why these settings cannot be trained; empty if they can
-    chosen: dict = field(default_factory=dict)  # as :attr:`Run.chosen`; empty in trials of earlier versions
+    chosen: dict = field(default_factory=dict)  # as :attr:`Run.chosen`
 
 
 def held_out(n_rows: int, share: float = 0.2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -49,7 +49,6 @@ KINDS: "dict[str, type[Task]]" = {}
 MADE_BY = {"run": "train", "selection": "select", "packed": "open_model"}
 DATASETS = "datasets"
 SHORT = 1e8  # values; a task that reads no more is short: some seconds
-BYTES_OF_VALUE = 8  # in the file of a data set
 LAST_STEP = ("Saving", 1.0)  # as what is done stands when the result of a task is kept
 PHASE = "Waiting for another process that computes the same"
 POLL_SECONDS = 0.2  # seconds between two looks whether the other process has ended
@@ -190,11 +189,7 @@ class Task:
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Numbers of rows, features, labels, bytes and values of the data set, by the names in its record."""
-        facts = store.info(DATASETS, self.fingerprint)
-        if "train_values" not in facts:  # an earlier version kept it
-            of_row = facts["bytes"] / BYTES_OF_VALUE / max(facts["n_train"] + facts["n_test"], 1)
-            facts |= {f"{part}_values": of_row * facts[f"n_{part}"] for part in ("train", "test")}
-        return facts
+        return store.info(DATASETS, self.fingerprint)
 
     @cached_property
     def key(self) -> str:

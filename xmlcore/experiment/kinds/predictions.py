@@ -60,9 +60,9 @@ class Predictions:
     missing: Any  # features of the model that the file has no column for
     unknown: list  # names of columns that are no features of the model
     notes: list  # how the file was read. They name the file as :data:`xmlcore.experiment.engine.task_files.NAME` does.
+    decided: Decided
     beginnings: list | None = None  # the first characters of each text, if the file has texts
     unlike: Any = None  # see :func:`xmlcore.datasets.unlike_test_rows`; None if the test rows are not here
-    decided: Decided | None = None  # None in predictions of version 1
     ids: list | None = None  # the file's own names of the rows or texts, "" where it has none
 
 

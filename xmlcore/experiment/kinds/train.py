@@ -51,10 +51,11 @@ class Run:
     params: dict  # all parameters, also those left at their defaults
     dataset_name: str
     fingerprint: str  # of the data set
+    content_hash: str  # of the data set
     k: int  # largest k of the measures
     measures: "DataFrame"  # ``measure``, ``k`` (1 to ``k``), ``value`` (in [0, 1]), as :func:`evaluate` has them
     # "fit_s", "predict_s", "compile_s" (of kernels, not in the others) in seconds, "predict_ms_per_row" in milliseconds
-    # "fit_cpu_s": processor time of "fit_s", in seconds, summed over threads; not in runs of earlier versions
+    # "fit_cpu_s": processor time of "fit_s", in seconds, summed over threads
     times: dict
     size: dict  # "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory)
     ranking: Ranking  # the first max(k, 5) labels of each test row
@@ -65,10 +66,9 @@ class Run:
     # "peak_bytes": the most memory of the process in training, with the program and the data; "before_bytes": what it
     # had when the training began. Empty where the system does not tell.
     memory: dict = field(default_factory=dict)
-    # Measures of the labels that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty in runs of
-    # earlier versions, and for external predictions.
+    # Measures of the labels that ``predict`` returns for the test rows: see metrics.sets.of_sets. Empty for external
+    # predictions.
     decided: dict = field(default_factory=dict)
-    content_hash: str = ""  # of the data set; empty in runs of earlier versions
 
     @property
     def has_model(self) -> bool:
@@ -217,9 +217,8 @@ def run_and_model(
 def _measured(dataset, model, params, k, estimator, training: WatchedTraining, progress) -> tuple[Run, object]:
     fitted = getattr(estimator, "model_", estimator)  # AdversarialTraining keeps the trained model as model_
     evaluated = evaluate(fitted, dataset, k, progress=progress)
-    times = {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
-    if training.cpu_seconds is not None:
-        times["fit_cpu_s"] = training.cpu_seconds
+    times = {"fit_s": training.seconds, "fit_cpu_s": training.cpu_seconds, "compile_s": training.compile_s}
+    times |= {name: evaluated[name] for name in ("predict_s", "predict_ms_per_row")}
     chosen = {name: value for name, value in getattr(fitted, "settings_", {}).items() if params[name] == AUTO}
     trials = []
     if chosen:
@@ -231,7 +230,7 @@ def _measured(dataset, model, params, k, estimator, training: WatchedTraining, p
         fingerprint=dataset.fingerprint,
         k=k,
         measures=evaluated.to_frame(),
-        times={"fit_s": training.seconds, "compile_s": training.compile_s, **times},
+        times=times,
         size=fitted.size(),
         ranking=evaluated["ranking"],
         warnings=training.warnings,
@@ -253,8 +252,7 @@ def _mixture(training: "Train", data, progress) -> tuple[Mixture, WatchedTrainin
     with watched(sum(map(compile_kernels, models))) as watch:
         made = Mixture.of(models, data.X_train, data.Y_train, progress=part_of(progress, 0.0, FITTING), **own)
     watch.seconds += sum(run.times["fit_s"] for run in runs)
-    of_members = [run.times.get("fit_cpu_s") for run in runs]
-    watch.cpu_seconds = None if None in of_members else watch.cpu_seconds + sum(of_members)
+    watch.cpu_seconds += sum(run.times["fit_cpu_s"] for run in runs)
     return made, watch
 
 

@@ -65,7 +65,7 @@ def training(task: Task, model: str, params: dict, k: int | None = None, n_rows:
     values = sizes["train_values"] * (n_rows or sizes["n_train"]) / sizes["n_train"]
     n_bytes = COPIED * (values + sizes["test_values"])
     of_weights = getattr(MODELS[model].cls, "_OF_WEIGHTS", None) if model in MODELS else None  # of linear classifiers
-    if of_weights is not None and "train_labels" in sizes:
+    if of_weights is not None:
         share = values / max(1, sizes["train_values"])
         counts = values, share * sizes["train_labels"], round(share * sizes["n_train"])
         asked = trees_asked_for({"tree": "", "n_estimators": 1} | params)
@@ -104,13 +104,12 @@ def joined(trees: list[Task]) -> tuple[Any, WatchedTraining]:
         parts.append(load_model(store.folder(tree.folder, tree.key) / "model"))
     model = ensemble_of_trees(parts)
     most = max((one.memory for one in known), key=grown)
-    worked = [one.cpu_seconds for one in known]
     return model, WatchedTraining(
         sum(one.seconds for one in known),
         max(one.compile_s for one in known),
         dict(most),
         _said(known),
-        None if None in worked else sum(worked),
+        sum(one.cpu_seconds for one in known),
     )
 
 

@@ -115,7 +115,6 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
         np.array_equal(now, then) and now.dtype == then.dtype for now, then in zip(run.ranking, ranking)
     )
     labels = float((run.ranking.labels == ranking.labels).mean()) if same_shape else 0.0
-    of_data = record["dataset"]  # in bundles of earlier versions the fingerprint is the hash of the content
     before = pd.DataFrame(record["measures"], columns=["measure", "k", "value"]).astype({"value": float})
     after, on = run.measures.rename(columns={"value": "now"}), ["measure", "k"]
     both = before.rename(columns={"value": "then"}).merge(after, on=on, how="outer", sort=False)
@@ -124,7 +123,7 @@ def rerun(path: Source, data: "Dataset | None" = None, progress: ProgressLike = 
     lines = [(package, str(then.get(package, "unknown")), now.get(package, "unknown")) for package in {**now, **then}]
     packages = pd.DataFrame(lines, columns=["what", "then", "now"])
     return Rerun(
-        run, data.content_hash == of_data.get("content_hash", of_data["fingerprint"]), bool(bits), labels,
+        run, data.content_hash == record["dataset"]["content_hash"], bool(bits), labels,
         both.assign(difference=both["now"] - both["then"], same=equal),
         packages.assign(same=packages["then"] == packages["now"]),
     )  # fmt: skip
@@ -197,7 +196,7 @@ def _checked(record: dict) -> dict:
     """Return the record of a bundle; BundleError unless it has what :func:`rerun` needs."""
     kinds = {"model": str, "params": dict, "k": int, "dataset": dict, "versions": dict, "measures": list}
     wrong = [name for name, kind in kinds.items() if not isinstance(record.get(name), kind)]
-    if not wrong and not isinstance(record["dataset"].get("fingerprint"), str):
+    if not wrong and not all(isinstance(record["dataset"].get(name), str) for name in ("fingerprint", "content_hash")):
         wrong = ["dataset"]
     if not wrong and not all(map(_is_measured, record["measures"])):
         wrong = ["measures"]

@@ -31,7 +31,7 @@ def code_of(key: str, files: dict[str, Any] | None = None, makers: Container[str
         _IMPORT.format("datasets, evaluate"),
         "",
         *data,
-        *([check] if run.content_hash else []),
+        check,
         "",
         f"model = {model}",
         *([] if "members" in run.params else ["model.fit(data.X_train, data.Y_train)"]),
