@@ -1,7 +1,6 @@
 """The answer of the Data page: how large the data set is and how rare its labels are; and the panel that goes on."""
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -26,34 +25,18 @@ OTHER = "**{}** is in use. Train a model on it, with default settings, or compar
 ADDRESS = "Keep the address of this page: it leads back to your work."
 
 
-class DataAnswer(NamedTuple):
-    """Sizes of a data set, and its tail, if there are rows enough to tell and its labels are rare."""
-
-    name: str
-    rows: int
-    features: int
-    labels: int
-    tail: int = 0  # labels
-    most: int = 0  # training rows of a tail label
-    unseen: int = 0  # labels without any training row
-
-    def sentence(self) -> str:
-        sizes = [format.count(getattr(self, f"{noun}s"), noun) for noun in ("row", "feature", "label")]
-        tail = f"{format.count(self.tail, 'label')} ({format.percent(self.tail / self.labels)})" if self.tail else ""
-        about = f" with a tail of {tail} with at most {format.count(self.most, 'training row')} each" if tail else ""
-        unseen = f"; never seen in training: {format.count(self.unseen, 'label')}" if self.unseen else ""
-        return f"{format.bold(self.name)}: {', '.join(sizes)}{about}{unseen}."
-
-
-def of(data, name: str) -> DataAnswer:
-    answer = DataAnswer(name, data.n_train + data.n_test, data.n_features, data.n_labels)
+def sentence(data, name: str) -> str:
+    """Say how large a data set is and, if there are rows enough to tell, how rare its labels are."""
+    sizes = {"row": data.n_train + data.n_test, "feature": data.n_features, "label": data.n_labels}
+    said = f"{format.bold(name)}: {', '.join(format.count(number, noun) for noun, number in sizes.items())}"
     counts = _training_rows(data)
     if not counts.any() or data.n_train < LEAST:
-        return answer
-    answer = answer._replace(unseen=int(np.count_nonzero(counts == 0)))
-    tail = counts[label_buckets(counts) == "tail"]
-    is_rare = tail.size and tail.min() <= RARE
-    return answer._replace(tail=tail.size, most=int(tail.max())) if is_rare else answer
+        return f"{said}."
+    tail, unseen = counts[label_buckets(counts) == "tail"], np.count_nonzero(counts == 0)
+    if tail.size and tail.min() <= RARE:
+        labels = f"{format.count(tail.size, 'label')} ({format.percent(tail.size / data.n_labels)})"
+        said += f" with a tail of {labels} with at most {format.count(tail.max(), 'training row')} each"
+    return said + (f"; never seen in training: {format.count(unseen, 'label')}." if unseen else ".")
 
 
 def _training_rows(data) -> np.ndarray:
@@ -65,7 +48,7 @@ def show(data, fingerprint, used: dict | None) -> tuple:
     if data is None:
         choose.nothing_yet()
         return None, None, None
-    st.markdown(of(data, used["name"]).sentence())
+    st.markdown(sentence(data, used["name"]))
     left, right = st.columns(2, gap="medium")
     with left:
         described = statistics.description(fingerprint)

@@ -1,7 +1,5 @@
 """The answer of the Explain page: a sentence, the features that contribute, the labels of the row, and the path."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -22,43 +20,20 @@ def labels(view) -> None:
         contributions(view)
 
 
-class LabelAnswer(NamedTuple):
-    """Facts of the first sentence: where a model ranks a label of a row, and which features decide that."""
-
-    title: str  # of the model
-    row: str
-    label: str
-    place: int | None  # from 1; None: it is not among the first k
-    k: int
-    score: str
-    is_true: bool
-    raises: list[str]  # names of the features that raise the score most
-    lowers: list[str]
-
-    def sentence(self) -> str:
-        place = f"not among the first {self.k}" if self.place is None else format.ordinal(self.place)
-        named = {"most for it": self.raises, "most against it": self.lowers}
-        why = [f"{how} **{format.listed([*map(format.plain, names)])}**" for how, names in named.items() if names]
-        return (
-            f"{format.bold(self.title)} ranks {format.bold(self.label)} {place} for {self.row}, "
-            f"{'rightly' if self.is_true == (self.place is not None) else 'wrongly'} ({self.score})"
-            f"{''.join(f'; {part}' for part in why)}."
-        )
-
-
-def of(view) -> LabelAnswer:
-    names = tables.part(view.data, "test")[2]
-    row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
-    found, score = view.contributions, view.scored.text(view.label)
-    raises, lowers = (found[sign * found["contribution"] > 0]["name"].head(n).tolist() for sign, n in ((1, 2), (-1, 1)))
-    place = view.place()
-    return LabelAnswer(view.title, row, view.name, place, view.k, score, view.label in view.true, raises, lowers)
-
-
 def sentence(view) -> str:
+    """Say where the model ranks the label for the row, and which features decide that."""
     if view.label is None:
         return "The model predicts nothing for this row, and the row has no true labels. Choose another row."
-    return of(view).sentence()
+    names, place, found = tables.part(view.data, "test")[2], view.place(), view.contributions
+    row = f"test row {view.row:,}" + (f", {format.plain(names[view.row])}" if names is not None else "")
+    rank = f"not among the first {view.k}" if place is None else format.ordinal(place)
+    rightly = "rightly" if (view.label in view.true) == (place is not None) else "wrongly"
+    said = f"{format.bold(view.title)} ranks {format.bold(view.name)} {rank} for {row}, {rightly} "
+    said += f"({view.scored.text(view.label)})"
+    for how, sign, most in (("for", 1, 2), ("against", -1, 1)):
+        if decisive := found["name"][sign * found["contribution"] > 0].head(most).tolist():
+            said += f"; most {how} it **{format.listed([*map(format.plain, decisive)])}**"
+    return f"{said}."
 
 
 def _meanings(frame):

@@ -1,7 +1,5 @@
 """Jobs that run or wait, and sweeps, with their progress and logs, and buttons that stop and pause them."""
 
-from typing import NamedTuple
-
 import streamlit as st
 
 from pages.shared import actions, first_results, format, fragments, jobs, sweeping
@@ -13,26 +11,18 @@ ALL = "jobs.all"
 LOG = "jobs.log"  # key of st.session_state: the job whose log is shown
 
 
-class JobCounts(NamedTuple):
-    """How many jobs there are: of this workspace, trainings of sweeps that are to come included; and of others."""
-
-    running: int
-    waiting: int
-    paused: int
-    others: int  # of other sessions: only numbers are told
-    ahead: int  # of these, jobs that wait before the last one of this workspace
-    later: str = ""  # the work that begins once no job runs
-
-    def sentence(self) -> str:
-        counts = {"run": self.running, "wait": self.waiting, "paused": self.paused}
-        parts = [f"{number:,} {state}" for state, number in counts.items() if number]
-        text = f"**{'Jobs: ' + format.listed(parts) if parts else 'No job runs or waits'}** in this workspace."
-        if self.others:
-            text += f" Other sessions have {format.count(self.others, 'job')}, {self.ahead:,} ahead."
-        return text + (f" {format.plain(self.later)} begins once no other job runs." if self.later else "")
+def sentence(running: int, waiting: int, paused: int, others: int, ahead: int, later: str = "") -> str:
+    """Say how many jobs this workspace has, and ``others``, some ``ahead`` of its last; ``later`` begins at last."""
+    counts = {"run": running, "wait": waiting, "paused": paused}
+    parts = [f"{number:,} {state}" for state, number in counts.items() if number]
+    text = f"**{'Jobs: ' + format.listed(parts) if parts else 'No job runs or waits'}** in this workspace."
+    if others:
+        text += f" Other sessions have {format.count(others, 'job')}, {ahead:,} ahead."
+    return text + (f" {format.plain(later)} begins once no other job runs." if later else "")
 
 
-def answer() -> JobCounts:
+def answer() -> str:
+    """Return the sentence on all jobs, trainings of sweeps that are to come included; of others, only numbers."""
     queue, mine = job_queue.queue(), workspace.token()
     own = [job for job in jobs.own() if job.active]
     waiting = [job for job in own if job.state != "running" and not job.starting]
@@ -46,11 +36,11 @@ def answer() -> JobCounts:
         trials = sweeping.plan(record)
         waits[sweeping.is_paused()] += max(0, trials.total - trials.done - len(sweeping.trainings(record)))
     ahead = sum(job in line[:last] for job in others)
-    return JobCounts(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
+    return sentence(len(own) - len(waiting), *waits, len(others), ahead, "" if later is None else later.title)
 
 
 def say() -> None:
-    fragments.live(lambda place: place.markdown(answer().sentence()))
+    fragments.live(lambda place: place.markdown(answer()))
     if problem := job_queue.queue().problem:
         st.warning(format.plain(problem))
 

@@ -1,7 +1,5 @@
 """The answer of the Predict page: the labels of a row with their scores, and why the model gives one of them."""
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -16,23 +14,6 @@ MORE_NAMED = 20  # predicted labels that are named below the table
 LABEL = "predict.label"  # key of the select box
 LEAST = 0.5  # probability of a group that is said where no label is
 CHOSEN = "predict.label chosen"  # key of st.session_state: (the model, the label chosen for its texts)
-
-
-class PredictionAnswer(NamedTuple):
-    """Facts of the first sentence: the first label with its score, and which labels are predicted."""
-
-    title: str  # of the model
-    subject: str  # the row or text, in Markdown
-    label: str
-    score: str
-    n_predicted: int
-    decision: str  # see xmlcore.models.rules.decision_of
-
-    def sentence(self) -> str:
-        plain = format.plain
-        ranks = f"**{plain(self.label)}** first for {self.subject} ({self.score})"
-        first = f"ranks {ranks if self.label else f'no label for {self.subject}'}"
-        return f"**{plain(self.title)}** {first}. It predicts {plain(self.decision)}, here {self.n_predicted:,}."
 
 
 class Prediction:
@@ -59,13 +40,15 @@ class Prediction:
         frame = explain.contributions(self.predictor.model, self.x, label, allowed=self.scored.allowed)
         return explaining.named(frame, self.predictor.packed, self.kind)
 
-    def answer(self) -> PredictionAnswer:
-        label, score = "", ""
+    def sentence(self) -> str:
+        """Return which label comes first, with its score, and by which decision labels are predicted; for Markdown."""
+        first = f"no label for {self.question.subject}"
         if self.ranked.size:
-            label, score = self.name(self.ranked[0]), self.scored.text(self.ranked[0])
-        subject, n = self.question.subject, len(self.scored.decided)
-        decision = self.predictor.decision(self.scored.allowed)
-        return PredictionAnswer(self.predictor.title, subject, label, score, n, decision)
+            first, score = format.bold(self.name(self.ranked[0])), self.scored.text(self.ranked[0])
+            first += f" first for {self.question.subject} ({score})"
+        decision = format.plain(self.predictor.decision(self.scored.allowed))
+        predicts = f"It predicts {decision}, here {len(self.scored.decided):,}."
+        return f"{format.bold(self.predictor.title)} ranks {first}. {predicts}"
 
 
 def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Prediction | None:
@@ -78,7 +61,7 @@ def say(predictor, question, way: str, allowed: np.ndarray | None = None) -> Pre
     if prediction.problem:
         st.warning(f"This cannot be predicted: {format.plain(prediction.problem)}")
         return prediction
-    st.markdown(prediction.answer().sentence())
+    st.markdown(prediction.sentence())
     if (group := _group(prediction)) is not None:
         st.caption(
             f"No label is sure enough. **{format.plain(group.name)}**, which is above "

@@ -58,13 +58,13 @@ def test_the_answer_and_the_figure_have_the_same_tail(rows, is_told):
     counts = np.array(rows)
     figure = figures.label_frequency(pd.DataFrame({"n_train": counts, "bucket": label_buckets(counts)}))
     about = {"n_train": 100, "n_test": 0, "n_features": 5, "n_labels": counts.size}
-    facts = answer.of(
+    said = answer.sentence(
         SimpleNamespace(Y_train=SimpleNamespace(indices=np.repeat(np.arange(counts.size), counts)), **about), "x"
     )
     tail = next((int(re.search("[0-9]+", line.name)[0]) for line in figure.data if line.name.startswith("tail")), 0)
-    assert (facts.tail, facts.most) == ((tail, np.sort(counts)[tail - 1]) if is_told else (0, 0))
-    assert (f"a tail of {tail} labels" in facts.sentence()) == is_told
-    assert (f"never seen in training: {rows.count(0)} labels" in facts.sentence()) == (0 in rows)
+    assert (f"a tail of {tail} labels" in said) == is_told == ("tail" in said)
+    assert (f"with at most {np.sort(counts)[tail - 1]} training row" in said) == is_told
+    assert (f"never seen in training: {rows.count(0)} labels" in said) == (0 in rows)
 
 
 @pytest.mark.sections("all")

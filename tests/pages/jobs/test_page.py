@@ -63,8 +63,8 @@ def test_of_an_ensemble_in_parts_the_trees_that_run_are_listed(ready, server, mo
 
 
 def test_the_answer_counts_jobs_of_the_workspace_and_of_others():
-    assert "No job runs or waits" in live.JobCounts(0, 0, 0, 0, 0).sentence()
-    some = live.JobCounts(1, 3, 2, 4, 1, "Training PLT").sentence()
+    assert "No job runs or waits" in live.sentence(0, 0, 0, 0, 0)
+    some = live.sentence(1, 3, 2, 4, 1, "Training PLT")
     assert "1 run, 3 wait and 2 paused" in some and "have 4 jobs, 1 ahead. " in some and "Training PLT begins" in some
 
 
