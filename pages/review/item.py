@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.review import to_label
 from pages.review.view import OF_RUN
 from pages.shared import actions, cached, format, tables
 from pages.shared.rows import alike, explaining, row_text
@@ -57,12 +58,28 @@ def _item(view, line) -> None:
             look = {"type": "primary"} if title == change else {}
             actions.button(title, on_click=act, args=args, shortcut=shortcut, key=f"review.{shortcut}", **look)
         actions.button("Undo", on_click=view.undo, disabled=not view.rows, shortcut="u", key="review.undo")
+        with st.popover("Another label"):
+            _others(view, row)
     names = view.data.row_names_train
     called = "" if names is None else f": {format.plain(names[row])}"
-    others = [j for j in tables.ids(view.data.Y_train, row) if j != label]
+    decided = view.decided[view.decided["row"] == row].set_index("label")["decision"]
+    others = {*tables.ids(view.data.Y_train, row), *decided.index[decided == "add"]}
+    others = sorted(others - {label, *decided.index[decided == "remove"]})
     st.markdown(f"**Training row {row:,}**{called}. Other labels: {_listed(view, others)}.")
     _why(view, row, label, name)
     alike.show(view.ready.fingerprint, view.data.X_train[[row]], "review.nearest", label, row)
+
+
+def _others(view, row) -> None:
+    """Let users add labels to the row, or remove them, of which no doubt is in view."""
+    labels, unknown = to_label.typed(
+        view.data, "Labels to add, or to remove where the row has them", f"review.others.{row}"
+    )
+    has = set(tables.ids(view.data.Y_train, row))
+    lines = [{"row": row, "label": j, "decision": "remove" if j in has else "add"} for j in labels]
+    titles = [f"{line['decision'].capitalize()} {format.plain(view.data.label_name(line['label']))}" for line in lines]
+    how = {"on_click": view.put, "args": (lines,), "disabled": unknown or not lines}
+    actions.button("; ".join(titles) or "Change", key="review.others", **how)
 
 
 def _listed(view, labels) -> str:

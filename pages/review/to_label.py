@@ -46,14 +46,9 @@ def _next(view, found) -> None:
         "Suggested labels", labels, selection_mode="multi", default=ticked, format_func=shown.get,
         key=f"review.ticked.{row}",
     )  # fmt: skip
-    typed = st.text_input(
-        "Further labels", key=f"review.further.{row}", placeholder="names, or ids without names; semicolons between"
-    )
-    further, unknown = _named(view.data, typed)
-    if unknown:
-        st.error(f"No label is called {format.plain(unknown[0])}.")
+    further, unknown = typed(view.data, "Further labels", f"review.further.{row}")
     with st.container(horizontal=True, gap="small"):
-        label = actions.button("Label", type="primary", shortcut="l", key="review.label_row", disabled=bool(unknown))
+        label = actions.button("Label", type="primary", shortcut="l", key="review.label_row", disabled=unknown)
         put_off = actions.button("Later", shortcut="n", key="review.later_row")
         undo = view.found is None and actions.button("Undo", disabled=not view.rows, shortcut="u", key="review.undo")
     if label:
@@ -68,12 +63,15 @@ def _next(view, found) -> None:
         st.rerun()  # the whole page, which counts decisions
 
 
-def _named(data, typed: str) -> tuple[list, list]:
-    """Return the ids of labels that are typed, by their whole names, and the names that no label has."""
-    asked, found, unknown = [part.strip() for part in typed.split(";") if part.strip()], [], []
-    for name in asked:
+def typed(data, title: str, key: str) -> tuple[list, bool]:
+    """Return the ids of labels that users type, by their whole names, and whether no label has one of the names."""
+    names = st.text_input(title, key=key, placeholder="names, or ids without names; semicolons between").split(";")
+    found, unknown = [], []
+    for name in filter(None, map(str.strip, names)):
         ids = tables.ids_named(data.label_names, data.n_labels, "label", name).tolist()
         ids = [j for j in ids if data.label_names is None or data.label_names[j].lower() == name.lower()]
         found += ids[:1]
         unknown += [] if ids else [name]
-    return found, unknown
+    if unknown:
+        st.error(f"No label is called {format.plain(unknown[0])}.")
+    return found, bool(unknown)

@@ -63,8 +63,9 @@ class Reviewed:
 
     @functools.cached_property
     def left(self) -> pd.DataFrame:
-        """The doubts that are still to be decided."""
+        """The doubts that are still to be decided; rows without labels are labelled as a whole."""
         found = self.found.doubts
+        found = found[np.diff(self.data.Y_train.indptr)[found["row"]] > 0]
         pairs = pd.MultiIndex.from_frame(self.decided[PAIR].astype(np.int64))
         return found[~pd.MultiIndex.from_frame(found[PAIR]).isin(pairs)]
 

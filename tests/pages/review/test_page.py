@@ -123,6 +123,18 @@ def test_a_label_is_decided_at_once_and_undone_at_once(page, found, kind, decisi
     assert not decisions()
 
 
+def test_labels_without_doubts_are_added_and_removed(page, found):
+    row = int(re.search(r"Training row (\d+)", page.text())[1])
+    given = sorted(word_data().Y_train[[row]].indices.tolist())
+    absent = next(j for j in range(word_data().n_labels) if j not in given)
+    page.set(f"review.others.{row}", f"topic *{given[0]}*; Topic *{absent}*").press("review.others")
+    assert decisions() == [[row, given[0], "remove"], [row, absent, "add"]]
+    others = re.search(r"Other labels: (.*)\.", page.text().replace("\\", ""))[1]
+    assert f"topic *{absent}*" in others and f"topic *{given[0]}*" not in others
+    page.press("review.undo")
+    assert not decisions()
+
+
 def test_rows_go_to_label_studio_and_annif_and_come_back():
     names = ["a", "http://x.org/b", "c"]
     data = datasets.Dataset("texts", np.eye(2), [[0], [0, 1]], np.eye(2), [[0], [1]], label_names=names,
