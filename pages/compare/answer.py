@@ -74,17 +74,16 @@ def pictures(lines, keys, names, choice, compared, file_name) -> None:
             _differences(keys, names, choice, file_name, compared)
 
 
-def cost(lines, among) -> str:
-    """Return the cost that was chosen, or else the first that most lines have: older results have no processor time."""
-    count = {column: (lines[column] > 0).sum() for column in among}
+def cost(among) -> str:
+    """Return the cost that was chosen, or else the first."""
     chosen = st.session_state.get("compare.cost", workspace.get("widgets").get("compare.cost"))
-    return chosen if count.get(chosen, 0) > 1 else max(count, key=count.get)
+    return chosen if chosen in among else among[0]
 
 
 def _costs(lines, keys, known, choice, file_name, compared) -> None:
     measure = choice.measure
     titles = {column: COSTS[column][0] for column in known}
-    first = cost(lines, known)
+    first = cost(known)
     x = fields.radio("x axis", known, "compare.cost", first, format_func=titles.get, label_visibility="collapsed")
     name, axis, unit = COSTS[x]
     frame = of_runs.styled(lines).assign(**{x: lines[x] / unit, measure: 100 * lines[measure]})

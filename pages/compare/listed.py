@@ -24,7 +24,7 @@ SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures that every
 COLUMNS = (DIFFERING, EVERY, TIMES, MEMORY, TRAINED, *SHOWN, *experiment.DECIDED, *experiment.MORE_MEASURES)
 OF_DECISION = (
     "Of the labels that predict returns for test rows: by the decision that is kept on Predict, which the column "
-    "Decision then names, else by the one that the model had after training. Older results lack it."
+    "Decision then names, else by the one that the model had after training."
 )
 NAMED = 5  # results named at most in a sentence
 LINES = {"settings": "settings, seeds together", "result": "each result", "model": "the best settings of each model"}
@@ -94,6 +94,7 @@ def missing(listed: Listed) -> None:
 
 def every() -> Listed:
     runs, known, widgets = map(workspace.get, ("runs", "known", "widgets"))
+    runs = list(filter(results.is_made_so, runs))
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     stars, places = run_names.starred(runs, dict.fromkeys(records, "")), run_names.places(runs)

@@ -20,7 +20,7 @@ FIRST = (
 GROWN = "By how much the process grew at most, beyond the program and the data. Empty where the system did not tell."
 TIME = {  # title, width and help of the column with the time of training
     "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
-    "fit_s": ("Training, s", 85, "By the clock: longer beside other work. Some older results have only this."),
+    "fit_s": ("Training, s", 85, "By the clock: longer beside other work."),
 }
 SMALL = 46  # width of a column of an interval, in pixels
 
@@ -45,7 +45,7 @@ def show(lines, choice, frame, compared) -> None:
         _empty(frame)
         return
     total = len(frame)
-    drawn, columns = _drawn(lines, choice, compared.of)
+    drawn, columns = _drawn(lines, choice)
     if marks := compared.marks():
         drawn["mark"] = lines["key"].map(marks)
         columns = {"mark": st.column_config.ImageColumn("Mark", width=50, help="In the figures above.")} | columns
@@ -96,11 +96,11 @@ def _empty(frame) -> None:
             st.button("Clear filters", key="compare.clear", icon=":material/filter_alt_off:", on_click=listed.clear)
 
 
-def _drawn(lines, choice, of_figures) -> tuple[pd.DataFrame, dict]:
+def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
     """Return the table and how its columns look; a column that would say nothing is left out."""
     measure, several = choice.measure, bool((lines["n"] > 1).any())
     named = lines["decision"].astype(bool)
-    times = answer.TIMES if listed.TIMES in choice.more else [answer.cost(of_figures, answer.TIMES)]
+    times = answer.TIMES if listed.TIMES in choice.more else [answer.cost(answer.TIMES)]
     megabytes, training = lines["model_bytes"] / 1e6, (lines["training_bytes"] / 1e6).round()
     on_disk = "The model; its size on disk is on the page Storage."
     others = [one for one in (*listed.SHOWN, *listed.further_measures(choice.more)) if one != measure]

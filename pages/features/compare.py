@@ -70,7 +70,7 @@ def _beside(view, comparison, selections, measure, of, task):
         frame, text = comparisons.networks(comparison, selections, view.data), "Means over seeds. "
         text += "Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
         charts.show_figure(figures.networks_compared(frame, measure), frame, f"{view.files}-networks", text)
-    elif comparison is not None and comparison.agreement is not None:
+    elif comparison is not None:
         text = (
             "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, means over labels. "
             "The first box is FALS with itself."

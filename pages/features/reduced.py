@@ -48,7 +48,7 @@ def _choose_training(view):
 
 
 def _models(view):
-    runs = [r for r in results.with_model(view.fingerprint) if r["k"] == results.K and results.can_be_made(r)]
+    runs = [r for r in results.with_model(view.fingerprint) if r["k"] == results.K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
     known = {model for model, params in options.values() if not settings.changed(model, params)}
     options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS if model not in known}

@@ -15,7 +15,7 @@ class Selections(door.Runs):
     """A page about one of the selections on the data set in use."""
 
     def list(self, fingerprint) -> list:
-        return results.usable("selections", fingerprint)
+        return results.kept("selections", fingerprint)
 
     def titles(self, fingerprint, records) -> dict:
         return run_names.selections(records)
@@ -48,8 +48,6 @@ class Selections(door.Runs):
         help += run_names.footnote(ready.titles.values())
         if len(ready.records) > 1:
             fields.pick(label, ready.titles, widget, ready.key, take, help=help)
-        if ready.run is not None:
-            results.mark(ready.record)
 
     def watch(self, ready) -> None:
         controls_and_jobs(ready.data, ready.fingerprint, None if ready.run is None else ready.key)

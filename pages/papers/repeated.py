@@ -102,8 +102,7 @@ def _compared(comparison, facts):
     of = frame[(frame["measure"] == FIRST) & frame["share"].isin((frame["share"].min(), 1.0))]
     of = of.replace({"select_s": {0.0: np.nan}})  # all features take no time
     means = of.groupby("method", sort=False)[["value", "select_s"]].mean().rename(columns={"value": FIRST})
-    if alike is not None:
-        means["Jaccard"] = alike.groupby("b")["jaccard"].mean()
+    means["Jaccard"] = alike.groupby("b")["jaccard"].mean()
     for size in ("D", "C"):
         means.index = [name.replace(f"(n_hidden {facts[size]})", f"(n_hidden {size})") for name in means.index]
     return {method: values.dropna().to_dict() for method, values in means.iterrows()}
@@ -210,7 +209,7 @@ def _objective(draw, make, claim, ready, _):
 def _one(draw, name, _, ready, found):
     (result,) = found.values()
     frame = getattr(result, name)
-    return None if frame is None else (draw(frame), frame)  # a comparison of an earlier version has no agreement
+    return draw(frame), frame
 
 
 _FIGURES = {

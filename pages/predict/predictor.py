@@ -119,8 +119,6 @@ class Predictors(door.Runs):
         is_file = ready.run is not None and st.session_state.get(asked.WAY) == asked.FILE
         picked = functools.partial(_ask, ready.fingerprint, many.looked_at(ready.run) if is_file else many.NO_FILE)
         fields.pick("Model", fields.cut(ready.titles, fields.QUARTER), CHOSEN, ready.key, picked, help=help)
-        if ready.run is not None and _is_run(ready.record):
-            results.mark(ready.record)
 
     def watch(self, ready) -> None:
         if _is_run(ready.record):

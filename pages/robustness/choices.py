@@ -139,8 +139,7 @@ def watch_trainings(ready) -> None:
     keys = _remembered_runs(ready.fingerprint)
     if keys is None:
         keys = [r["key"] for r in _first_runs(ready.fingerprint, ready.records)]
-    again = {r["key"]: results.key_now(r) for r in ready.records}  # results of an earlier version get another key
-    for key in dict.fromkeys(again.get(key, key) for key in keys):
+    for key in keys:
         jobs.follow("train", fingerprint=ready.fingerprint, key=key)
 
 

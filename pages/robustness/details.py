@@ -211,29 +211,25 @@ def _named(data, chosen, frame):
 
 def training(ready, runs, measured) -> None:
     """Offer to train a result with noise; ``measured`` are the settings of the figures above."""
-    data, fingerprint, past, titles = ready.data, ready.fingerprint, ready.records, ready.titles
-    plain = [r for r in runs if not trained_with_noise(r) and results.can_be_made(r)]
+    data, fingerprint = ready.data, ready.fingerprint
+    plain = [r for r in runs if not trained_with_noise(r)]
     if not plain:
-        st.caption("No result here was trained without noise and can be trained again with it.")
+        st.caption("No result here was trained without noise.")
         return
-    record, kind, sigma, ratio, support = _choose(data, fingerprint, plain, titles)
+    record, kind, sigma, ratio, support = _choose(data, fingerprint, plain, ready.titles)
     noise = {"noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support, "noise_kind": kind}
     task = tasks.train_task(fingerprint, record["model"], record["params"] | noise, results.K)
-    params = task.params["params"]
-    # Search by settings: a result of an earlier version has another key than today's task.
-    same = (r["key"] for r in past if r["model"] == record["model"] and r["params"] == params)
-    key = next(same, task.key)
-    kept = key in {r["key"] for r in past} or task.exists()
+    kept = task.exists()
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
         actions.button(
             "Show the counterpart" if kept else f"Train the counterpart{tasks.time_in_brackets(task, False)}",
             key="robustness.noisy.train",
             on_click=_train,
-            args=(fingerprint, task, key, chosen),
-            disabled=key in chosen or bool(jobs.active(key=task.key)),
+            args=(fingerprint, task, chosen),
+            disabled=task.key in chosen or bool(jobs.active(key=task.key)),
         )
-        if key in chosen and kept:
+        if task.key in chosen and kept:
             st.caption("This counterpart is shown above.")
     above = measured.options.get("support", "all")
     if kind != measured.kind:
@@ -288,8 +284,8 @@ def _needed(data, ratio, support) -> int:
     return robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
 
 
-def _train(fingerprint, task, key, chosen):
+def _train(fingerprint, task, chosen):
     # The counterpart is chosen before it exists, so that it joins the figures as soon as it is trained.
-    choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
-    if not any(r["key"] == key for r in workspace.get("runs")):
+    choices.remember_runs(fingerprint, [*chosen, *([] if task.key in chosen else [task.key])])
+    if not any(r["key"] == task.key for r in workspace.get("runs")):
         tasks.start(task)

@@ -66,8 +66,9 @@ def if_kept(task, *free):
     """Return the result of a task, or the newest whatever the parameters in ``free`` were; None without one."""
     try:
         alike = sorted(tasks.made_alike(task, *free), key=lambda one: one.created) if free else ()
-        key = alike[-1].key if alike else task.key if task.exists() else task.earlier()
-        return key and cached.loaded(task, key)
+        if alike:
+            return cached.loaded_by_key(task.kind, alike[-1].key)
+        return cached.loaded(task) if task.exists() else None
     except (store.StoreError, OSError):
         return None
 

@@ -45,9 +45,9 @@ def forget() -> None:
     in_memory.values.forget()
 
 
-def loaded(task, key: str = ""):
-    """Return the kept result of a task; ``key`` is that of its result by an earlier version."""
-    return loaded_by_key(task.kind, key or task.key)
+def loaded(task):
+    """Return the kept result of a task."""
+    return loaded_by_key(task.kind, task.key)
 
 
 def loaded_by_key(kind: str, key: str):

@@ -156,7 +156,7 @@ class Runs(Page):
         for model in self.models:
             jobs.follow("train", fingerprint=ready.fingerprint, model=model)
         if not self.models:
-            key = {} if ready.record is None else {"key": results.key_now(ready.record)}
+            key = {} if ready.record is None else {"key": ready.key}
             jobs.follow("train", fingerprint=ready.fingerprint, **key)
 
 
@@ -179,9 +179,6 @@ class Models(Runs):
 
 class Several(Models):
     """A page about the models of several results; ``draw`` lets the user choose them."""
-
-    def list(self, fingerprint) -> list:
-        return results.usable("runs", fingerprint)
 
     def pick(self, ready, page) -> bool:
         return True

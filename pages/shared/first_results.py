@@ -136,7 +136,7 @@ def _go_on_with(every, begun, listed):
         first_values = {name: value for _, fields in every for name, value in fields.items()}
         workspace.update(lambda data: data.update(widgets=first_values | data["widgets"]))
     for rank, (task, _) in enumerate(every):
-        if not {task.key, task.earlier()} & begun.keys() and not _list_or_begin(task, rank, task.key in listed):
+        if task.key not in begun and not _list_or_begin(task, rank, task.key in listed):
             return
 
 

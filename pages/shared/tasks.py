@@ -24,7 +24,6 @@ AUTOMATIC_BELOW = SHORT  # values; a task that reads no more is started automati
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
-EARLIER = "This result was made by an earlier version of the program, and may differ from today's."
 
 
 def takes(seconds: float) -> str:
@@ -62,13 +61,11 @@ def ready_all(
     tasks: dict, *, button: str, key: str, of: str = "result", automatic_below: float = AUTOMATIC_BELOW
 ) -> dict:
     """Return the results of several tasks as :func:`ready` does; a single button starts all without one."""
-    results, waiting, marked, watched, failures = {}, {}, {}, [], []
+    results, waiting, watched, failures = {}, {}, [], []
     for name, task in tasks.items():
-        value, is_earlier, running = _result_or_start(task, automatic_below, about=name)
+        value, running = _result_or_start(task, automatic_below, about=name)
         if value is not None:
             results[name] = value
-            if is_earlier and not running:
-                marked[name] = task
         elif not running:
             waiting[name] = task
         watched += running
@@ -77,15 +74,13 @@ def ready_all(
         counted = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
         label, look = f"{button} {counted}".rstrip() + _time(*waiting.values()), "primary" if counted else "secondary"
         actions.button(label, type=look, key=key, on_click=_start_all, args=(waiting,))
-    if marked:
-        mark(marked, key)
     jobs.watch(watched)
     jobs.show_failures(failures)
     return results
 
 
 def kept(tasks: dict) -> dict:
-    """Return the results of this version of those tasks that have one which can be read; nothing is made again."""
+    """Return the results of those tasks that have one which can be read; nothing is made again."""
     results = {}
     for name, task in tasks.items():
         with contextlib.suppress(store.StoreError):
@@ -98,13 +93,14 @@ def made_alike(task, *free, elsewhere: bool = False) -> list:
     """Return this workspace's results for the inputs of a task, or any, whatever the parameters in ``free``."""
     own, free = {key for _, key in workspace.get("made")}, dict.fromkeys(free)
     made = [one for one in room.inventory().artifacts.values() if one.kind == task.folder and one.key in own]
+    made = [one for one in made if one.record.get("version") == task.version]
     alike = [one for one in made if elsewhere or one.inputs == task.inputs]
     return [one for one in alike if one.record["params"] | free == task.params | free]
 
 
 def _result_or_start(task, automatic_below, about=""):
-    """Return the result of a task, whether of an earlier version, and its jobs; start a short task if users want it."""
-    value, is_earlier = _kept(task)
+    """Return the result of a task and its jobs; start a short task if users want it."""
+    value = _kept(task)
     running = jobs.active(key=task.key)
     unasked = workspace.get("widgets").get(AUTOMATIC) is True
     if unasked and value is None and not running and not jobs.failed(key=task.key):
@@ -112,7 +108,7 @@ def _result_or_start(task, automatic_below, about=""):
         if estimate is not None and estimate.values < automatic_below and once(task.key):
             start(task, about=about)
             running = jobs.active(key=task.key)
-    return value, is_earlier, running
+    return value, running
 
 
 def once(key) -> bool:
@@ -124,20 +120,17 @@ def once(key) -> bool:
 
 
 def _kept(task):
-    """Return the stored result of a task, or None, and whether an earlier version made it; make a damaged one again."""
+    """Return the stored result of a task, or None; make a damaged one again."""
     try:
         if task.exists():
-            return cached.loaded(task), False
-        earlier = task.earlier()
-        if earlier is not None:
-            return cached.loaded(task, earlier), True
+            return cached.loaded(task)
     except store.DamagedArtifactError:
         make_again(task)
     except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
-        make_again(task, again=task.exists(), note=UNREADABLE)
+        make_again(task, again=True, note=UNREADABLE)
     except store.MissingArtifactError:  # deleted since the line above
         pass
-    return None, False
+    return None
 
 
 def _start_all(named: dict) -> None:
@@ -146,17 +139,6 @@ def _start_all(named: dict) -> None:
     values = {name: math.inf if one is None else one.values for name, one in estimates.items()}
     for name in sorted(named, key=values.get):
         start(named[name], about=name)
-
-
-def mark(named: dict, key: str) -> None:
-    """Say that an earlier version made the results of tasks, given by name, and offer to make them again."""
-    text, button, help = EARLIER, "Make again", None
-    if len(named) > 1:
-        text = EARLIER.replace("This result was", f"{len(named)} results were")
-        button, help = "Make all again", ", ".join(named)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/history: {text}", width="content")
-        actions.button(button, key=f"{key}.again", on_click=_start_all, args=(named,), help=help)
 
 
 def start(task, *, again: bool = False, note: str = "", about: str = "", asked: float | None = None) -> bool:

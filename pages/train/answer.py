@@ -86,9 +86,7 @@ def frontier(runs, n_test, name) -> None:
     frame = table(runs)
     low, high = wilson(frame["P@1"] / 100, n_test)
     frame = frame.assign(**{"P@1 low": 100 * low, "P@1 high": 100 * high})
-    known = frame[WORK].notna().all()  # older results have none
-    cost = {WORK: "Training, processor seconds"} if known else {COST: "Training, seconds"}
-    title = f"P@1 against {'processor' if known else 'training'} time"
+    cost, title = {WORK: "Training, processor seconds"}, "P@1 against processor time"
     charts.show_figure(
         figures.frontier(frame, cost, ["P@1"], title).update_layout(height=HEIGHT),
         frame,

@@ -172,11 +172,7 @@ def _errors(errors, brier):
 def more_data(ready) -> None:
     run = ready.run
     params = {name: value for name, value in run.params.items() if name != "random_state"}
-    try:
-        task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
-    except (ValueError, TypeError) as error:  # a result of an earlier version, with settings that no longer exist
-        st.caption(f"This cannot be measured: {format.plain(error)}")
-        return
+    task = experiment.task("learning_curve", {"dataset": run.fingerprint}, {"model": run.model, "params": params})
     tasks.shown(
         task,
         lambda curve: _draw(curve, ready.files, task.key),

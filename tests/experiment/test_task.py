@@ -1,4 +1,4 @@
-"""Tasks: keys, titles, keeping, loading, results of earlier versions, plain values."""
+"""Tasks: keys, titles, keeping, loading, plain values."""
 
 import json
 import pickle
@@ -119,7 +119,7 @@ def test_every_kind_is_described():
 
 def test_a_task_is_run_once_and_its_result_is_found_again():
     made = adding(numbers=[2, 3])
-    assert not made.exists() and made.earlier() is None
+    assert not made.exists()
     with pytest.raises(store.MissingArtifactError):
         made.load()
     assert experiment.keep(made) == made.key == experiment.keep(made)
@@ -203,17 +203,6 @@ def test_a_failed_remake_keeps_what_there_is(monkeypatch):
     with pytest.raises(OSError):
         experiment.keep(adding(), again=True)
     assert adding().load() == Sum(3.0)
-
-
-def test_raising_a_version_keeps_the_earlier_result_in_sight(monkeypatch):
-    experiment.keep(adding())
-    first = adding().key
-    monkeypatch.setattr(Add, "version", 3)
-    made = adding()
-    assert made.key != first and not made.exists()
-    assert made.earlier() == first
-    experiment.keep(made)
-    assert made.exists() and store.info("sums", made.key)["version"] == 3
 
 
 def test_a_changed_help_text_finds_every_kept_result(monkeypatch):

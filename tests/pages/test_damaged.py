@@ -114,18 +114,16 @@ def another_parameter(record):
 
 
 CHANGES = [another_model, another_parameter]
-SAID = "by another version of the program"
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_selection_of_another_version_is_left_out_and_named(ready, change):
+def test_a_selection_of_another_version_is_left_out(ready, change):
     first = select(ready, n_epochs=3, n_features=4)
     later(ready, "selections", select(ready, n_epochs=3, n_features=5), change)
     page = ready.go("features")
-    assert SAID in page.text() and not page.at.error
-    assert figure(page, "Features of topic")
+    assert figure(page, "Features of topic") and not page.at.error
     later(ready, "selections", first, change)
-    assert SAID in page.run().text()
+    assert page.run().at.button(key="features.begin")
 
 
 @pytest.mark.sections("Train on them")

@@ -1,17 +1,14 @@
 """Runs and selections of this workspace: list them, choose the one that a page shows, and read them."""
 
 import contextlib
-import re
 
 import streamlit as st
 
 from pages.shared import cached, format, jobs, selectors, settings, tasks
-from pages.shared.results import run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, store
 from xmlcore.ranking import KS as KS
 
-OTHER_VERSION = "This result was made by another version of the program"
 K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
 
 
@@ -25,9 +22,25 @@ def measurable(measures, n_labels: int) -> list[str]:
 
 
 def kept(kind: str, fingerprint: str) -> list:
-    """Return records of results on a data set that this workspace lists and the store still has, newest first."""
+    """Return records of results on a data set that this workspace lists and the store still has, newest first.
+
+    Those that another version of the program made are left out.
+    """
     of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
-    return [r for r in of if store.exists(kind, r["key"])][::-1]
+    return [r for r in of if store.exists(kind, r["key"]) and is_made_so(r)][::-1]
+
+
+def is_made_so(record: dict) -> bool:
+    """Return whether this version of the program makes a result of these settings under the key of the record."""
+    with contextlib.suppress(ValueError, TypeError):
+        return is_given(record) or _task(record).key == record["key"]
+    return False
+
+
+def _task(record: dict):
+    if "model" in record:
+        return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"])
+    return tasks.select_task(record["fingerprint"], record["method"], record["params"])
 
 
 def say_warnings(run) -> None:
@@ -48,53 +61,10 @@ def with_model(fingerprint: str) -> list:
     return [r for r in every if not is_given(r)]
 
 
-def usable(kind: str, fingerprint: str) -> list:
-    """Return results with a model that this version has and can read; a caption names the others."""
-    every = with_model(fingerprint) if kind == "runs" else kept(kind, fingerprint)
-    out = {r["key"]: why for r in every if (why := task_now(r)[1]) and not _is_readable(r)}
-    if out:
-        names = run_names.names(every) if kind == "runs" else run_names.selections(every)
-        named = (f"{format.bold(names[key])} ({format.plain(why)})" for key, why in out.items())
-        have = "This result was" if len(out) == 1 else "These results were"
-        st.caption(f"Left out: {format.listed(list(named))}. {have} made by another version of the program.")
-    return [r for r in every if r["key"] not in out]
-
-
-def can_be_made(record: dict) -> bool:
-    """Return whether this version has the model or method of a result, and each of its parameters."""
-    return task_now(record)[0] is not None
-
-
-def _is_readable(record) -> bool:
-    if record.get("model") not in experiment.MODELS:
-        return False
-    try:
-        cached.model(record["key"])
-    except (store.StoreError, OSError):
-        return False
-    return True
-
-
 def trained(record: dict) -> str:
     """Return a sentence on when a model was trained, and with which settings of the user's own, for Markdown."""
     changed = settings.changed(record["model"], record["params"])
     return f"Trained {format.when(record['created'])}{f' with {format.plain(changed)}' if changed else ''}."
-
-
-def task_now(record: dict) -> tuple:
-    """Return the task that makes a result today, or None and what this version lacks: ``PLT has no parameter x``."""
-    try:
-        if "model" in record:
-            return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"]), ""
-        return tasks.select_task(record["fingerprint"], record["method"], record["params"]), ""
-    except (ValueError, TypeError) as error:
-        return None, re.split(": known are |: it has ", str(error))[0]  # without the list of known names
-
-
-def key_now(record: dict) -> str:
-    """Return the key under which the result of a record is made today; its own key if it cannot be made any more."""
-    task, _ = task_now(record)
-    return record["key"] if task is None else task.key
 
 
 def run(record: dict):
@@ -119,31 +89,21 @@ def read(reading, record: dict):
 
 
 def _make_again(record, note):
-    """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
+    """Start the task of a result that cannot be read anew, with a note."""
     if is_given(record):
         st.error("The stored predictions of this program cannot be read. Upload their file again on the Compare page.")
         return
-    task, why = task_now(record)
-    if task is None:
-        st.error(f"{OTHER_VERSION}, and this version cannot read it: {format.plain(why)}.")
-        return
-    # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
-    started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
+    task = _task(record)
+    started = tasks.make_again(task, again=task.exists(), note=note)  # a run whose model is damaged is kept until then
     running = jobs.active(key=task.key)
     st.warning(note if started or running else tasks.STOPPED)
     jobs.watch(running)
 
 
 def mark(record: dict) -> None:
-    """Say when a run or selection was not made by this version, and offer to make it again; else show nothing."""
+    """Say when another program has made the predictions of a run; else show nothing."""
     if is_given(record):
         st.caption("Another program has made these predictions: there is no model of them, and no time of training.")
-        return
-    task, _ = task_now(record)
-    if task is None:
-        st.caption(f"{OTHER_VERSION}. This version cannot make it again.")
-    elif task.key != record["key"] and not jobs.active(key=task.key):
-        tasks.mark({"": task}, task.key)
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:

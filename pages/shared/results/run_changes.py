@@ -106,9 +106,6 @@ def show_code(record: dict, file_name: str, place: str) -> None:
         makers = [entry["task"] for entry in known.values() if "task" in entry]  # not of others with an equal data set
         try:
             code = _code(record["key"], json.dumps([files, makers], sort_keys=True))
-        except KeyError:  # a model of another version of the program
-            st.caption("The code cannot be written: this version of the program does not have this model.")
-            return
         except store.StoreError as error:
             st.caption(f"The code cannot be written: {format.plain(error)}")
             return

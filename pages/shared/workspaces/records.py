@@ -21,7 +21,7 @@ EMPTY = {
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
     # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
-    # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and what the user gave it: see OWN
+    # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and of the user: "name", "tags", "note"
     "runs": [],
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "made": [],  # [kind in the store, key] of results of other kinds that this workspace asked for, oldest first
@@ -33,7 +33,6 @@ EMPTY = {
     "look": None,  # the token of the read-only address, once it was asked for
     "user": None,  # whose it is, if users sign in: see pages.shared.operator.user_workspaces
 }
-OWN = ("name", "tags", "note")  # what a user gives a run: two texts and a list of texts, all of which may be missing
 _BLANKS = "\u115f\u1160\u2800\u3164\uffa0"  # signs that count as printable, and show nothing
 
 

@@ -1,7 +1,6 @@
 """The results that a workspace lists: add and change them."""
 
-from pages.shared.workspaces import records, workspace
-from xmlcore import experiment
+from pages.shared.workspaces import workspace
 
 MOST_MADE = 5000  # results of other kinds that a workspace remembers to have asked for
 LISTS = {
@@ -22,12 +21,7 @@ def add_made(kind: str, key: str) -> None:
 
 
 def add_result(kind: str, record: dict) -> None:
-    """List a result in place of one with equal settings, where a missing one is its default, and have it shown."""
-    info = (experiment.MODELS | experiment.SELECTORS).get(record.get("model", record.get("method")))
-
-    def settings(of):
-        values = [of.get(name) for name in ("fingerprint", "model", "method", "k")]
-        return values, (info.defaults if info else {}) | of["params"]
+    """List a result, and have it shown."""
 
     def add(data):
         listed, key = data[LISTS[kind]], record["key"]
@@ -36,10 +30,7 @@ def add_result(kind: str, record: dict) -> None:
                 kept["asked"] = record["asked"]
                 kept.pop("archived", None)  # whoever asks for a result wants to see it
         if key not in {kept["key"] for kept in listed}:
-            replaced = [kept for kept in listed if settings(kept) == settings(record)]
-            listed[:] = [kept for kept in listed if kept not in replaced]
-            given = {name: kept[name] for kept in replaced for name in records.OWN if name in kept}
-            listed.append(record | given)
+            listed.append(record)
         if LISTS[kind] == "runs":
             field, name = "shown", record["fingerprint"]
         else:

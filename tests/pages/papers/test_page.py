@@ -96,7 +96,8 @@ def test_methods_that_six_data_sets_tell_apart_are_not_joined(ready, monkeypatch
     lines = [(name, measure, seed) for name in methods for measure in metrics.SCORE_MEASURES for seed in range(3)]
     frame = pd.DataFrame(lines, columns=["method", "measure", "seed"])
     frame = frame.assign(pattern="", share=0.1, n_features=2, select_s=1.0, seconds=1.0)
-    about, keys = dict.fromkeys(("n_rows", "n_train", "n_test_rows", "n_test"), 9) | {"fingerprint": ""}, []
+    about, keys = dict.fromkeys(("n_rows", "n_train", "n_test_rows", "n_test"), 9), []
+    about |= {"fingerprint": "", "agreement": pd.DataFrame({"b": [], "jaccard": []})}
     for at in range(6):  # on each, FALS is the best, and others change their places
         value = [0.1 if name == "FALS" else 0.2 + (methods.index(name) + at) % 4 / 10 for name, *_ in lines]
         made = about | {"frame": frame.assign(value=value)}

@@ -12,8 +12,8 @@ from pages.jobs import live
 from pages.shared import fragments, frame, jobs, tasks
 from pages.shared.process import job_queue
 from pages.shared.workspaces import result_list, workspace
-from tests.pages.making import damage, fields_of, said_plainly, written
-from xmlcore import experiment, store
+from tests.pages.making import damage, said_plainly, written
+from xmlcore import store
 from xmlcore.datasets import load_saved
 from xmlcore.experiment.engine import task_files
 from xmlcore.jobs import Plan
@@ -34,28 +34,6 @@ def test_a_job_that_has_just_begun_has_taken_no_time_so_far():
         going = SimpleNamespace(**job, elapsed=elapsed, memory=None, attempts=1, where="", plan=Plan())
         assert said_plainly(jobs._doing(going, {}, compact=False)) == told
         assert said_plainly(", ".join(live._facts(going, {}))) == told.partition(", ")[2]
-
-
-@pytest.fixture
-def run_record(ready):
-    """A run of LdSM in the workspace, as the Train page lists it."""
-    with fields_of(ready) as fields:
-        inputs = {"dataset": fields["dataset"]}
-        task = experiment.task("train", inputs, {"model": "LdSM", "params": PARAMS})
-        experiment.keep(task)
-        of = {"key": task.key, "fingerprint": fields["dataset"], "created": "2026-01-01T00:00:00+00:00"}
-        fields["runs"] = [record := {**of, **task.params}]
-    return record
-
-
-def test_a_run_of_an_earlier_version_is_marked_and_replaced(ready, run_record, monkeypatch):
-    monkeypatch.setattr(experiment.KINDS["train"], "version", experiment.KINDS["train"].version + 1)
-    page = ready.go("train")
-    assert "by an earlier version of the program" in page.text()
-    task = experiment.task("train", {"dataset": run_record["fingerprint"]}, {"model": "LdSM", "params": PARAMS})
-    assert task.key != run_record["key"]
-    page.press(f"{task.key}.again").until(lambda s: "by an earlier version" not in s.text() and task.exists())
-    page.until(lambda s: [r["key"] for r in written(s)["runs"]] == [task.key])
 
 
 def test_a_damaged_data_set_is_made_or_saved_again(ready):

@@ -221,15 +221,6 @@ def test_a_new_result_is_shown_unless_a_tab_chose_since(tabs, monkeypatch):
     assert tabs(2, "shown") == {"f1f1f1f1": OLD}, "it chose after this was asked for"
 
 
-def test_a_result_replaces_that_of_an_earlier_version(tabs):
-    kept = run(NEW, asked=2.0) | {"model": "PLT", "params": {"C": 2.0}, "name": "mine"}
-    result_list.add_result("train", kept)
-    for key, params in ((NEWER, {"tree": "kmeans"}), (SELECTED, {"tree": "huffman"})):
-        result_list.add_result("train", kept | {"key": key, "params": {"C": 2.0, **params}, "asked": 3.0})
-    listed = [(record["key"], record.get("name")) for record in workspace.get("runs")]
-    assert listed[:2] == [(OLD, None), (NEWER, "mine")] and listed[2][0] == SELECTED and len(listed) == 3
-
-
 def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(2)
     workspace.update(dataset="f2f2f2f2")

@@ -194,10 +194,7 @@ class Task:
     @cached_property
     def key(self) -> str:
         """Hash of kind, inputs, parameters and version: 32 hex digits."""
-        return self._key(self.version)
-
-    def _key(self, version):
-        return artifact_key(self.kind, self.inputs, self.params_in_key(), version)
+        return artifact_key(self.kind, self.inputs, self.params_in_key(), self.version)
 
     @property
     def title(self) -> str:
@@ -259,14 +256,6 @@ class Task:
         """Read the kept result."""
         return load(self.kind, self.key)
 
-    def earlier(self) -> str | None:
-        """Return the key of a result of this task that an earlier version of its kind made."""
-        for version in range(self.version - 1, 0, -1):
-            key = self._key(version)
-            if store.exists(self.folder, key):
-                return key
-        return None
-
     def to_record(self) -> dict[str, Any]:
         """Return the task as a dict that JSON can hold, for :func:`from_record`."""
         return {"kind": self.kind, "inputs": dict(self.inputs), "params": self.params}
@@ -310,7 +299,7 @@ def from_record(record: dict[str, Any]) -> Task:
 
 
 def load(kind: str, key: str) -> Any:
-    """Read the result that is kept under a key, whichever version made it.
+    """Read the result that is kept under a key.
 
     Parameters
     ----------

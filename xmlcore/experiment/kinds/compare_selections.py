@@ -54,11 +54,11 @@ class Comparison:
     n_test_rows: int
     n_test: int
     fingerprint: str
+    # Of one share, else empty: the similarity of each selection to the first, see :func:`xmlcore.selection.agreement`.
+    agreement: "DataFrame"
     seconds: float = 0.0
     # warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
     warnings: list[str] = field(default_factory=list)
-    # Of one share: the similarity of each selection to the first, see :func:`xmlcore.selection.agreement`.
-    agreement: "DataFrame | None" = None
 
 
 def compare_selections(

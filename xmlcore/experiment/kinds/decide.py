@@ -192,9 +192,6 @@ class Decide(Task):
 
     PARAMETERS = (VALIDATION, SEED)
 
-    def earlier(self) -> None:
-        """Return None: results of earlier versions lack measures and what promises need, and are made again."""
-
     def work(self):
         run = load("train", self.inputs["run"])
         n_rows = round((1 - self.params["validation"]) * self.sizes["n_train"])

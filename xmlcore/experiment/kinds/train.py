@@ -370,8 +370,6 @@ def sampled_rows(n: int, n_rows: int | None, seed: int):
 
 # --- kept runs and selections as inputs of tasks: damaged ones are made again ---
 
-_CANNOT_BE_READ = (store.DamagedArtifactError, store.UnreadableArtifactError)
-
 
 def kept_run(key: str, progress: Progress = silent) -> Run:
     return _read("train", key, progress, lambda key: load("train", key))
@@ -391,14 +389,11 @@ def kept_selection(key: str, progress: Progress = silent):
 def _read(kind, key, progress, read):
     try:
         return read(key)
-    except _CANNOT_BE_READ as error:
+    except (store.DamagedArtifactError, store.UnreadableArtifactError) as error:
         try:
             facts = read_record(store.folder(KINDS[kind].folder, key))
             maker = task(kind, facts["inputs"], facts["params"])
         except (OSError, ValueError, TypeError, KeyError):
             raise error from None
         warnings.warn(f"Made again: {error}", DamagedResultWarning, stacklevel=3)
-    if maker.key != key and maker.exists():  # the result has been made again by a later version
-        with contextlib.suppress(*_CANNOT_BE_READ):
-            return read(maker.key)
     return read(keep(maker, progress, again=True))
