@@ -16,6 +16,7 @@ WITHOUT_TWIN = {
     "_dispatchers": "it compiles kernels and computes nothing",
     "_jit": "it compiles kernels and computes nothing",
     "_caching": "it keeps compiled code on disk",
+    "ds_classes": "it declares tuples of arrays",
     "plt_tree": "it declares a tuple of arrays; how wide a stored row is, is a part of the twin of plt_margins.py",
 }
 

@@ -1,6 +1,6 @@
 """Double sampling.
 
-Twins of ds_classes.py, ds_features.py, ds_nearest.py and ds_sampling.py.
+Twins of ds_features.py, ds_nearest.py and ds_sampling.py.
 
 Rows are {term: value}, labels one list per row.
 """

@@ -7,9 +7,11 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import ds_classes as kernels
 from xmlcore.arrays import (
+    PART,
     all_hold,
     are_pointers,
     are_rising_lists,
+    blocks_of,
     column_counts,
     csr_of,
     pointers,
@@ -19,7 +21,6 @@ from xmlcore.arrays import (
 )  # fmt: skip
 from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
-from xmlcore.validation import csr_parts
 
 TERM_BLOCKS = 16  # number of tasks into which the terms are divided
 # The empty MoreOfClasses of models without the extended features.
@@ -40,30 +41,31 @@ class ClassTerms(NamedTuple):
     @classmethod
     def of(cls, x, Y, feature_of_column, n_jobs, progress) -> "ClassTerms":
         """Compute the sums of each class over its training rows, the CSR arrays ``x`` in columns."""
-        label_ptr, labels, _ = csr_parts(Y)
-        n_classes_of = np.diff(label_ptr)
+        members, n_classes_of = Y.astype(np.float64), np.diff(Y.indptr)
         rows_in_columns = csr_of(*x, (Y.shape[0], max(1, feature_of_column.size)))
         ptr = pointers(column_counts(x[1], feature_of_column.size))
         bounds = np.unique(np.searchsorted(ptr, np.linspace(0, ptr[-1], TERM_BLOCKS + 1)))
         blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
 
         def one_block(block):
-            """Sum a block of terms: number of postings of each, classes, sums, largest sum, rows times classes."""
+            """Sum a block of terms: number of postings of each, classes, sums, rows times classes."""
             # The rows are listed by term in parts, because a second copy of all of them would take much memory.
-            ptr, rows, values = csr_parts(sp.csc_array(rows_in_columns[:, slice(*block)]))
-            counts = np.add.reduceat(n_classes_of[rows], ptr[:-1])
-            return *kernels.sum_terms(ptr, rows, values, 0, ptr.size - 1, label_ptr, labels, Y.shape[1]), counts
+            by_term = sp.csr_array(rows_in_columns[:, slice(*block)].T)
+            sums = sp.csr_array(by_term.astype(np.float64) @ members)
+            sums.sort_indices()
+            counts = np.add.reduceat(n_classes_of[by_term.indices], by_term.indptr[:-1])
+            return np.diff(sums.indptr), sums.indices, sums.data, counts
 
         costs = [ptr[b] - ptr[a] for a, b in blocks]
         parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up labels", "blocks of terms")
-        if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
+        if max((part[2].max() for part in parts), default=0.0) > float(np.finfo(np.float32).max):
             raise ValueError("the values of a feature, added up over the rows of a label, are beyond float32: scale X")
         sizes, classes, sums, counts = (
-            np.concatenate([part[i] for part in parts] or [np.empty(0, dtype)])
-            for i, dtype in ((0, np.int64), (1, np.int32), (2, np.float32), (4, np.int64))
+            np.concatenate([np.empty(0, dtype), *(part[i] for part in parts)], dtype=dtype, casting="same_kind")
+            for i, dtype in enumerate((np.int64, np.int32, np.float32, np.int64))
         )
-        class_size = np.bincount(labels, minlength=Y.shape[1]).astype(np.int64)
-        return cls(feature_of_column, pointers(sizes), classes, sums, counts.astype(np.int64), class_size, Y.shape[0])
+        class_size = np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.int64)
+        return cls(feature_of_column, pointers(sizes), classes, sums, counts, class_size, Y.shape[0])
 
     def index(self, distance, weighting) -> kernels.ClassIndex:
         """Return the classes in the form that kernels read: postings, weights of terms, centroids."""
@@ -71,7 +73,7 @@ class ClassTerms(NamedTuple):
         term_totals = sums_of_lists(self.ptr, self.sums, np.float64)
         idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
         weight = idf if weighting == "tfidf" else np.ones(idf.size)
-        total, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
+        total, square = self._totals(lambda _, y: y), self._totals(lambda t, y: (weight[t] * y) ** 2)
         present = np.flatnonzero(self.class_size)
         scale = np.zeros(n_classes)
         if distance == "cosine":
@@ -86,7 +88,7 @@ class ClassTerms(NamedTuple):
         work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
         # The number of most frequent terms that cause the share ``HEAD`` of the work for the training rows.
         head = int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
-        reach = kernels.head_lengths(self.ptr, self.classes, self.sums, weight, scale, head)
+        reach = scale * np.sqrt(self._totals(lambda t, y: np.where(t < head, weight[t] * y, 0.0) ** 2))
         far = np.maximum.reduceat(reach, np.arange(0, n_classes, kernels.GROUP))
         return read_only(
             kernels.ClassIndex(
@@ -97,11 +99,19 @@ class ClassTerms(NamedTuple):
 
     def more(self, index, weighting) -> kernels.MoreOfClasses:
         """Return what the extended features need in addition to the index, which :meth:`index` returned."""
-        n_classes = self.class_size.size
         weight = np.ones(index.idf.size) if weighting == "tfidf" else index.idf
-        other = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)[1]
-        damped = kernels.damped_squares(self.ptr, self.classes, self.sums, index.idf, n_classes)
+        other = self._totals(lambda t, y: (weight[t] * y) ** 2)
+        damped = self._totals(lambda t, y: (np.log1p(y) * index.idf[t]) ** 2)
         return read_only(kernels.MoreOfClasses(weight, other, damped))
+
+    def _totals(self, value) -> np.ndarray:
+        """Return the sum over the postings of each class of ``value(terms, sums)``: float64 (L,)."""
+        totals = np.zeros(self.class_size.size)
+        for first, end in blocks_of(self.ptr, PART):  # NumPy makes arrays of the size of the postings
+            terms = np.repeat(np.arange(first, end), np.diff(self.ptr[first : end + 1]))
+            part = slice(self.ptr[first], self.ptr[end])
+            totals += np.bincount(self.classes[part], value(terms, self.sums[part].astype(np.float64)), totals.size)
+        return totals
 
 
 def check_postings(arrays, values):
