@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ import numpy as np
 import xmlcore
 from benchmarks.library import command, comparison, files, machine
 from benchmarks.library.data import described, prepare
-from benchmarks.library.processes import say
+from benchmarks.library.processes import quietest, say
 from xmlcore import metrics
 from xmlcore.datasets import read_dataset
 from xmlcore.system import kernel_cache_root
@@ -199,31 +198,6 @@ def is_full(options, missing):
     return everything and options.runs >= FULL_RUNS and not missing
 
 
-def least_disturbed(once, where=""):
-    """Measure again while other programs took too much of the machine, or kernels were compiled; return the best run.
-
-    ``once()`` returns (what was measured, labels). A run that failed is not repeated. ``where`` is named before a
-    repetition.
-    """
-    attempts = []
-    for attempt in range(ATTEMPTS):
-        attempts.append(once())
-        run = attempts[-1][0]
-        compiled, others = run.get("extra", {}).get("compile_s", 0) > 0, run["others_cpu"] or 0.0
-        if run["failed"] or not (compiled or others > machine.QUIET):
-            break
-        if attempt + 1 < ATTEMPTS:
-            why = "kernels were compiled" if compiled else f"other programs took {100 * others:.0f} % of the machine"
-            say(f"{where}: {why}; once more")
-
-    def unclean(one):
-        run = one[0]
-        return bool(run["failed"]), run.get("extra", {}).get("compile_s", 0) > 0, run["others_cpu"] or 0.0
-
-    run, labels = min(attempts, key=unclean)
-    return run | {"attempts": len(attempts)}, labels
-
-
 def run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep):
     """Measure all contestants on one data set, in turns, as often as the options say; ``keep`` gets each run."""
     weights = metrics.inverse_propensity(data.Y_train)
@@ -232,10 +206,14 @@ def run_data(name, data, work, taking_part, settings, pythons, kernels, options,
             job = {"library": contestant.library, "params": params, "model": contestant.model}
             job |= {"seed": run, "threads": options.threads}
             job |= {"data": str(work / name), "n_labels": data.n_labels}
-            python = pythons[contestant.library]
             began = time.perf_counter()
-            once = partial(run_once, python, contestant, job, work / "run", options, kernels)
-            found, labels = least_disturbed(once, f"{name}, {contestant.name}")
+
+            def once(given=(pythons[contestant.library], contestant, job, work / "run", options, kernels)):
+                found, labels = run_once(*given)
+                return found | {"labels": labels}
+
+            found = quietest(once, ATTEMPTS, f"{name}, {contestant.name}")
+            labels = found.pop("labels")
             for search, ways in found.get("searches", {}).items():
                 found["searches"][search] = {"ways": ways, "quality": quality(data, weights, labels[search])}
             keep({"data": name, "contestant": key, "run": run, "params": params} | found)

@@ -52,7 +52,21 @@ class Mode(NamedTuple):
     rows: Any  # the rows as predict_one takes them
 
 
-class Xmlcore:
+class Library:
+    """One library: its name, what it needs, and what it is asked for beside training and predicting."""
+
+    def save(self, model, folder):
+        """Write a model as a pickle, as LibMultiLabel's save_pipeline does."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with (Path(folder) / "model.pickle").open("wb") as file:
+            pickle.dump(model, file)
+
+    def extra(self):
+        """Return what is known of the process, to be kept with what was measured."""
+        return {}
+
+
+class Xmlcore(Library):
     library = "xmlcore"
     needs = ("xmlcore", "numba", "numpy", "scipy")
 
@@ -97,7 +111,7 @@ class Xmlcore:
         return known.keys() >= params.keys()
 
     def save(self, model, folder):
-        model.save(folder) if hasattr(model, "save") else LibMultiLabel.save(self, model, folder)
+        model.save(folder) if hasattr(model, "save") else super().save(model, folder)
 
     def modes(self, model, folder, X):
         import scipy.sparse as sp
@@ -152,7 +166,7 @@ def model_class(name):
     return getattr(module, cls)
 
 
-class NapkinXC:
+class NapkinXC(Library):
     library = "napkinxc"
     needs = ("napkinxc", "numpy", "scipy")
 
@@ -202,11 +216,8 @@ class NapkinXC:
             many.unload()
             one.unload()
 
-    def extra(self):
-        return {}
 
-
-class Omikuji:
+class Omikuji(Library):
     library = "omikuji"
     needs = ("omikuji",)
 
@@ -299,11 +310,8 @@ class Omikuji:
             model._thread_pool = several
         executor.shutdown()
 
-    def extra(self):
-        return {}
 
-
-class Pecos:
+class Pecos(Library):
     library = "libpecos"
     needs = ("libpecos", "numpy", "scipy", "scikit-learn")
 
@@ -354,11 +362,8 @@ class Pecos:
         """Predict with the first tree that training returned, as it is."""
         return trees[0].predict(rows, beam_size=BEAM, only_topk=K, threads=self.job["threads"])
 
-    def extra(self):
-        return {}
 
-
-class LibMultiLabel:
+class LibMultiLabel(Library):
     library = "libmultilabel"
     needs = ("libmultilabel", "liblinear-multicore", "sparsekmeans", "numpy", "scipy", "scikit-learn")
 
@@ -381,11 +386,6 @@ class LibMultiLabel:
                 return self.linear.train_ensemble_tree(Y, X, options, seed=self.job["seed"], **params)
             return self.linear.train_tree(Y, X, options, **params)
 
-    def save(self, model, folder):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        with (Path(folder) / "model.pickle").open("wb") as file:  # as its save_pipeline does
-            pickle.dump(model, file)
-
     def modes(self, model, folder, X):
         yield dense_mode(
             f"beam {BEAM}",
@@ -395,11 +395,8 @@ class LibMultiLabel:
             self.job["n_labels"],
         )
 
-    def extra(self):
-        return {}
 
-
-class ScikitLearn:
+class ScikitLearn(Library):
     library = "scikit-learn"
     needs = ("scikit-learn", "numpy", "scipy")
 
@@ -416,8 +413,6 @@ class ScikitLearn:
         svc = self.LinearSVC(random_state=self.job["seed"], **self.job["params"])
         return self.OneVsRest(svc, n_jobs=self.job["threads"]).fit(*data)
 
-    save = LibMultiLabel.save
-
     def modes(self, model, folder, X):
         yield dense_mode(
             "exact",
@@ -426,9 +421,6 @@ class ScikitLearn:
             X.astype(np.float64),
             self.job["n_labels"],
         )
-
-    def extra(self):
-        return {}
 
 
 LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos, LibMultiLabel, ScikitLearn)}

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import precision, readers, scaling, texts
-from benchmarks.library import comparison, data, files, processes, reading, scaling_tables
+from benchmarks.library import comparison, data, files, reading, scaling_tables
 from tests.benchmarks import making
 from xmlcore import PLT, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
@@ -117,13 +117,10 @@ def test_a_folder_without_data_is_refused(folder, message, tmp_path, monkeypatch
     assert message in capsys.readouterr().err
 
 
-def test_phases_are_timed_and_the_quietest_run_counts():
+def test_the_seconds_of_each_phase_are_added_up():
     phases = scaling.Phases()
     phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
     assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}
-    runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
-    for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
-        assert processes.quietest(iter(runs).__next__, attempts)["others_cpu"] == expected
 
 
 @pytest.mark.parametrize("arity", [2, 5])
