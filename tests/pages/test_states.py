@@ -54,26 +54,18 @@ def open_all(page, server, names=PAGES):
     assert not wrong, "\n\n".join(wrong)
 
 
-def part(n_train, n_test, n_labels=None, silent=False):
-    """A part of the small data set of words, without names; ``silent``: no test row has a label."""
+def part(n_train, n_test, n_labels=None):
+    """A part of the small data set of words, without names."""
     data = word_data()
     X, Y, T, Z = data.X_train[:n_train], data.Y_train[:n_train], data.X_test[:n_test], data.Y_test[:n_test]
-    Z = 0 * Z if silent else Z
     return Dataset("few", X, Y[:, :n_labels], T, Z[:, :n_labels])
 
 
-def named(labels, features, name="words"):
-    """The small data set of words, with other names."""
-    data = word_data()
-    names = {"label_names": labels, "feature_names": features}
-    return Dataset(name, data.X_train, data.Y_train, data.X_test, data.Y_test, **names)
-
-
-def valued(change):
-    """The small data set of words, with other values of its features."""
+def valued(change, name="values", silent=False, **names):
+    """The small data set of words, with other values of its features and other names, or test rows without labels."""
     data = word_data()
     X, T = change(data.X_train.toarray()), change(data.X_test.toarray())
-    return Dataset("values", X, data.Y_train, T, data.Y_test)
+    return Dataset(name, X, data.Y_train, T, 0 * data.Y_test if silent else data.Y_test, **names)
 
 
 def unlabelled():
@@ -83,17 +75,16 @@ def unlabelled():
 
 LONG = "a very long name " * 100
 STRANGE = ["", "", "same", "same", "*a* [b](http://c) `$x$` <b> :red[d] #", LONG, LONG, "| --- |"]
+NAMES = {"name": f"**a** [b](http://c) `{LONG}", "label_names": STRANGE, "feature_names": 3 * STRANGE}
 DATA = {
     "one training row": lambda: part(1, 30),
     "one test row": lambda: part(120, 1),
     "one label": lambda: part(120, 30, 1),
-    "test rows without labels": lambda: part(120, 30, silent=True),
-    "strange names": lambda: named(STRANGE, 3 * STRANGE, f"**a** [b](http://c) `{LONG}"),
     "two rows in all": lambda: part(1, 1),
     "four rows in all": lambda: part(3, 1),
     "one feature": lambda: valued(lambda X: X[:, :1]),
-    "no values": lambda: valued(lambda X: 0 * X),
-    "negative values": lambda: valued(np.negative),
+    "no values, and test rows without labels": lambda: valued(lambda X: 0 * X, silent=True),
+    "negative values and strange names": lambda: valued(np.negative, **NAMES),
     "tiny values": lambda: valued(lambda X: 1e-30 * X),
     "huge values": lambda: valued(lambda X: 1e30 * X),
     "training rows without labels": unlabelled,
