@@ -102,6 +102,20 @@ def test_a_wrong_label_of_a_text_is_found():
     assert found[found["kind"] == "missing"].iloc[0][["row", "label"]].tolist() == [3, 0]
 
 
+@pytest.mark.parametrize(
+    "form", [np.array, list, lambda names: [{name} for name in names]], ids=["array", "list", "sets"]
+)
+def test_doubts_take_names_of_labels_as_fit_does(form):
+    ids = np.arange(60) % 3
+    ids[7] = 0
+    X, Y = np.eye(3)[np.arange(60) % 3], form([["goal", "soup", "sun"][i] for i in ids])
+    found, by_ids = (review.doubts(PLT(), X, labels, cv=3) for labels in (Y, [[i] for i in ids]))
+    pd.testing.assert_frame_equal(found.drop(columns="name"), by_ids)
+    assert found["name"].tolist() == [["goal", "soup", "sun"][i] for i in found["label"]]
+    made = review.corrected(Y, [[7, 0, "remove"], [7, 1, "add"]])
+    assert made.indices.tolist() == (np.arange(60) % 3).tolist()
+
+
 def test_numbers_by_label_are_the_sums_of_doubts(found):
     table = review.by_label(found)
     for kind in ("wrong", "missing"):

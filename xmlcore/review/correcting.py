@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.first_use import pd
+from xmlcore.label_names import read_training_labels
 from xmlcore.typing import DataFrame, Labels
-from xmlcore.validation import check_labels
 
 KEEP, REMOVE, ADD = DECISIONS = ("keep", "remove", "add")
 COLUMNS = ["row", "label", "decision"]
@@ -16,7 +16,7 @@ def corrected(Y: Labels, decisions: DataFrame | list) -> sp.csr_array:
 
     Parameters
     ----------
-    Y : sparse or dense matrix of 0 and 1, or lists of label ids, shape (n, L)
+    Y : as :func:`~xmlcore.review.doubts` takes it, shape (n, L)
     decisions : DataFrame, or list of lists
         ``row``, ``label`` and ``decision``: "remove" or "add" the label, or "keep" the row as it is. Of several lines
         about a row and a label the last holds.
@@ -30,7 +30,7 @@ def corrected(Y: Labels, decisions: DataFrame | list) -> sp.csr_array:
     ValueError
         A column is missing, a decision is none of these, or a row or label does not exist; it says which line.
     """
-    Y = check_labels(Y, name="Y")
+    Y, _, _ = read_training_labels(Y)
     if isinstance(decisions, list):
         decisions = pd.DataFrame(decisions, columns=COLUMNS)
     if missing := [name for name in COLUMNS if name not in decisions]:

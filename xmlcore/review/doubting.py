@@ -4,10 +4,11 @@ import numpy as np
 
 from xmlcore.datasets.splits import check_folds
 from xmlcore.first_use import pd
+from xmlcore.label_names import read_training_labels
 from xmlcore.progress import ProgressLike, silent, to_progress
 from xmlcore.review.out_of_fold import Pairs, count_rows, out_of_fold
 from xmlcore.typing import ArrayLike, DataFrame, Labels, Matrix, Ranker, Texts
-from xmlcore.validation import check_count, check_labels
+from xmlcore.validation import check_count
 
 WRONG, MISSING = "wrong", "missing"
 LEAST = 1e-6  # smaller probabilities count as this
@@ -27,8 +28,7 @@ def doubts(
     model : estimator
         One of xmlcore's, such as ``PLT()`` or ``TextClassifier()``, fitted or not: copies of it are fitted.
     X : sparse or dense matrix, DataFrame, list of texts, or list of blocks of these, n rows
-    Y : sparse or dense matrix of 0 and 1, or lists of label ids, shape (n, L)
-        The labels that rows have.
+    Y : matrix of 0 and 1, lists of label ids or names, or a class for each row, as ``fit`` takes them; shape (n, L)
     cv : int or array of int, shape (n,)
         The number of parts, at least 2, or the part of each row. Each is scored by a model of the others.
     n_candidates : int
@@ -45,8 +45,8 @@ def doubts(
     DataFrame
         A line for each label that a row has, and for each candidate, most doubtful first. ``row``, ``label`` (ids,
         from 0), ``kind`` ("wrong": the row has the label; "missing": it has not), ``doubt`` (float64, in [0, 1]: the
-        probability that the row should be changed) and ``probability`` (float64: that of the label, by a model that
-        has not seen the row).
+        probability that the row should be changed), ``probability`` (float64: that of the label, by a model that
+        has not seen the row), and ``name`` if labels have names.
 
     Raises
     ------
@@ -68,14 +68,13 @@ def doubts(
        labels", AISTATS 2015. Parts, and labels that are ranked by how wrong they seem: C. G. Northcutt et al.,
        "Confident learning: estimating uncertainty in dataset labels", JAIR 2021.
     """
-    Y = check_labels(Y, name="Y")
+    Y, names, _ = read_training_labels(Y)
     if not Y.nnz:
         raise ValueError(f"none of the {Y.shape[0]} rows has a label: there is nothing to doubt")
     if np.ndim(cv):
         cv = np.asarray(cv)
         if cv.shape != Y.shape[:1] or cv.dtype.kind not in "iu" or np.unique(cv).size < 2:
-            wanted = f"the part of each of {Y.shape[0]} rows, of at least two parts"
-            raise ValueError(f"cv must be a number of parts, or have {wanted}")
+            raise ValueError(f"cv must be a number, or the part of each of {Y.shape[0]} rows, of at least two parts")
     else:
         check_folds(cv, Y.shape[0])
     if count_rows(X) != Y.shape[0]:
@@ -88,7 +87,8 @@ def doubts(
     doubt = np.concatenate([_wrong(given, drawn, Y.shape[1]), first.p])
     order = np.lexsort((both.label, both.row, both.p * (kinds == WRONG), -doubt))[:most]
     columns = {"row": both.row, "label": both.label, "kind": kinds, "doubt": doubt, "probability": both.p}
-    return pd.DataFrame({name: values[order] for name, values in columns.items()})
+    found = pd.DataFrame({name: values[order] for name, values in columns.items()})
+    return found if names is None else found.assign(name=[names[label] for label in found["label"]])
 
 
 def _wrong(given: Pairs, drawn: Pairs, n_labels: int) -> np.ndarray:
