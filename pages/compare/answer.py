@@ -7,14 +7,11 @@ from pages.shared import door, fields, format, tables
 from pages.shared.figures import charts
 from pages.shared.results import measured, run_names
 from pages.shared.workspaces import workspace
-from xmlcore import figures, metrics
+from xmlcore import figures
 from xmlcore.experiment import side_by_side
 
 WORDS = {"settings": "setting", "result": "result", "model": "model"}  # the noun for a line of the table
-OF_DIFFERENCES = (
-    "Each point is how much better or worse a result is than the one in the title; lines are 95\u00a0% intervals, by "
-    f"drawing the test rows again {metrics.RESAMPLES:,} times. Differences that are not significant are faint. {{how}}"
-)
+OF_DIFFERENCES = "Better or worse than the result in the title, with 95\u00a0% intervals; faint: not significant. {how}"
 COSTS = {  # column of the lines -> title, title of the axis, and the unit drawn, in that of the column
     "fit_cpu_s": ("Processor time", "Training, processor seconds", 1.0),  # hardly changed by what else runs
     "fit_s": ("Training time", "Training, seconds", 1.0),
@@ -98,10 +95,8 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         ),
         frame,
         f"{file_name}-frontier",
-        f"Further left is cheaper, further up is better. {len(drawn)} of {len(lines)} lines have a known cost. Thin "
-        "lines are 95\u00a0% intervals, of those compared: where other test rows would put them. Processor time adds "
-        "up the threads; training time is by the clock. Both include trials of automatic settings. Training memory is "
-        "by how much the process grew beyond program and data.",
+        f"Further left is cheaper, further up is better; {len(drawn)} of {len(lines)} lines have a known cost. Thin "
+        "lines are 95\u00a0% intervals: where other test rows would put the results compared.",
         of=list(drawn["key"]),
     )
 

@@ -15,6 +15,7 @@ P = (
     "p-value of a permutation test, with Holm's correction for all tests of the results side by side: if all results "
     "were equally good, the probability that any difference is so large."
 )
+INTERVAL = f"95\u00a0% interval of the difference, by drawing the test rows again {metrics.RESAMPLES:,} times."
 SIGN = "Second − first"  # heads all differences; the sentence and the files have the same sign
 
 
@@ -28,10 +29,7 @@ def show(keys, names, choice, file_name) -> None:
     frame = of_runs.named(of_runs.tests([a, *(key for key in keys if key != a)], of_runs.tested(choice)), names)
     tested = frame[frame["run"] == names[b]]
     st.markdown(_difference(tested.iloc[0], *(format.bold(names[key]) for key in (a, b))))
-    st.caption(
-        f"Intervals are by drawing the test rows again {metrics.RESAMPLES:,} times (bootstrap). "
-        f"{side_by_side.how_tested(frame)} *Lines and columns* adds measures."
-    )
+    st.caption(f"{side_by_side.how_tested(frame)} *Lines and columns* adds measures.")
     _measures(tested, a, b, names)
     told = frame.drop(columns="model").rename(
         columns={"run": "second", "value": "value_second", "first": "value_first"}
@@ -61,8 +59,8 @@ def _measures(frame, a, b, names) -> None:
             "first": tables.number(one, None, "%.2f", names[a]),
             "value": tables.number(other, None, "%.2f", names[b]),
             "difference": tables.number(SIGN, 110),
-            "low": tables.number("From", 75, help="The interval of the difference."),
-            "high": tables.number("To", 75, help="The interval of the difference."),
+            "low": tables.number("From", 75, help=INTERVAL),
+            "high": tables.number("To", 75, help=INTERVAL),
             "p_holm": tables.number("p", 75, "%.3f", P),
         },
         signs={name: "{:+.2f}" for name in ("difference", "low", "high")},
@@ -95,10 +93,8 @@ def _groups(a, b, names, file_name) -> None:
     signs, bold = dict.fromkeys(("difference", "low", "high"), "{:+.1f}"), frame[["significant"]]
     key = f"compare.groups.{a[:6]}.{b[:6]}"
     tables.show(frame, key, columns, signs=signs, best=bold.set_axis(["difference"], axis=1), most=320)
-    st.caption(
-        f"In {bold['significant'].sum():,} of {format.count(len(frame), 'group')} the difference of P@1 is significant "
-        "(bold; 5\u00a0% false discoveries)."
-    )
+    n = bold["significant"].sum()
+    st.caption(f"Bold: significant, with 5\u00a0% false discoveries; {n:,} of {format.count(len(frame), 'group')}.")
     charts.csv_button("All groups, CSV", frame, f"{file_name}-groups-{a[:6]}-{b[:6]}")
 
 
@@ -147,10 +143,7 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
         },
         signs={"difference": "{:+.1f}"},
     )
-    st.caption(
-        f"Showing {len(drawn):,} of {format.count(len(matching), 'label')} with a test row, largest differences times "
-        "test rows first."
-    )
+    tables.counted(len(drawn), len(matching), "label", "largest differences times test rows first.")
     charts.csv_button("All labels, CSV", every, f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}")
 
 
@@ -189,10 +182,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
         on_select="rerun",
         selection_mode="single-row",
     )
-    st.caption(
-        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}, largest differences first. Tick a row to see "
-        "both predictions of it."
-    )
+    tables.counted(len(listed), len(frame), "row", "largest differences first. Tick one to see both predictions of it.")
     ticked = [line for line in event.selection.rows if line < len(listed)]
     if ticked:
         _one_row(data, {first: first_run, second: other}, int(listed["row"].iloc[ticked[0]]), k)

@@ -169,10 +169,8 @@ def _measures(keys, names, compared, file_name, further) -> None:
         figures.measures_compared(frame[frame["measure"].isin(side_by_side.DRAWN)], compared=compared),
         frame,
         f"{file_name}-measures",
-        "Points are measures over all test rows; lines, in the table brackets, are 95\u00a0% intervals: where the "
-        "measure would be with other test rows of the same kind. They leave out what another seed would change. Two "
-        "intervals may overlap although the difference is real, because both models are measured on the same rows: "
-        "*Is the difference real?* says more. Bold values are significantly best, each measure tested alone.",
+        "Points are measures over all test rows, lines 95\u00a0% intervals; bold values in the table are significantly "
+        "best. Intervals may overlap although a difference is real: see *Is the difference real?*.",
         of=keys,
     )
 

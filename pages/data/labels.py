@@ -62,7 +62,7 @@ def show(data, labels, examination, name) -> None:
     shown = found.head(SHOWN_LABELS)
     named = shown.assign(partners=partners(data, shown["label"], examination))
     line = _ticked(named, f"labels.table.{data.fingerprint[:8]}.{query.strip()}.{most}.{order}", COLUMNS)
-    st.caption(f"{format.showing(len(shown), len(found), 'label')}, {order}. Tick one to see its rows.")
+    tables.counted(len(shown), len(found), "label", f"{order}. Tick one to see its rows.")
     named = lambda: map(", ".join, partners(data, labels["label"], examination))  # noqa: E731
     charts.csv_button("All labels, CSV", lambda: labels.assign(partners=[*named()]), f"{name}-labels")
     if line is not None:
@@ -104,8 +104,8 @@ def show_sets(data, fingerprint, name) -> None:
 
     shown = frame.head(SHOWN)
     line = _ticked(named(shown), f"label_sets.{fingerprint}", SET_COLUMNS)
-    counted = format.showing(len(shown), len(frame), "label set")
-    st.caption(f"{counted}, most frequent first; {(frame['rows'] == 1).sum():,} occur once. Tick one to see its rows.")
+    once = f"{(frame['rows'] == 1).sum():,} occur once"
+    tables.counted(len(shown), len(frame), "label set", f"most frequent first; {once}. Tick one to see its rows.")
     charts.csv_button("All label sets, CSV", lambda: named(frame).drop(columns="row"), f"{name}-label-sets")
     if line is not None:
         row = int(shown["row"].iloc[line])

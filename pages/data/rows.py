@@ -54,8 +54,7 @@ def show(data, fingerprint) -> None:
             **tables.on_tick(key, listed, lambda chosen: look(**{part: chosen})),
             **tables.ticked(np.flatnonzero(listed == row).tolist()),
         )
-        counted = format.showing(listed.size, found.size, f"{part} row")
-        st.caption(f"{counted}. Tick one to see its features.")
+        tables.counted(listed.size, found.size, f"{part} row", "in their order. Tick one to see its features.")
     with right:
         _one_row(data, X, Y, names, part, row)
 

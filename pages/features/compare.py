@@ -26,10 +26,7 @@ def compare(view) -> None:
     if chosen is None:
         return
     selections, seeds, n_rows = chosen
-    st.markdown(
-        "One decision tree per label learns from the features that the method keeps for it, and predicts test rows: "
-        "the better it predicts, the more the features are worth."
-    )
+    st.markdown("One tree per label learns from its kept features: the better it predicts, the more they are worth.")
     measure = fields.choice("Measure", list(MEASURES), "features.measure", "average precision")
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure].explained}.")
 
@@ -59,10 +56,7 @@ def _beside(view, comparison, selections, measure, of, task):
     if of == "methods":
         curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
         if curve is not None:
-            text = (
-                "The same measure when each label keeps more features; dotted: all features. Lines are means over "
-                "seeds, bands go from the least to the greatest."
-            )
+            text = "The same measure with more features per label; dotted: all features. Bands: least to greatest seed."
             _figure(view, curve, measure, figures.score_against_share(curve.frame, measure), "share", text)
             _all_measures(view, curve, "share")
         return curve
@@ -71,10 +65,7 @@ def _beside(view, comparison, selections, measure, of, task):
         text += "Where nothing else is said, hidden layers narrow from features to labels in equal ratios."
         charts.show_figure(figures.networks_compared(frame, measure), frame, f"{view.files}-networks", text)
     elif comparison is not None:
-        text = (
-            "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, means over labels. "
-            "The first box is FALS with itself."
-        )
+        text = "How much of what FALS keeps with one seed others keep, too: a box over pairs of seeds, FALS first."
         figure, file = figures.selections_agree(comparison.agreement), f"{view.files}-agreement"
         charts.show_figure(figure, comparison.agreement, file, text)
     return None
@@ -149,10 +140,9 @@ def _boxes(view, comparison, measure):
     if best := best_here(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"]):
         methods, value = best
         st.markdown(f"Best here: {format.listed([*map(format.bold, methods)])} ({value}).")
+    kept = format.count(comparison.frame["n_features"].min(), "feature")
     text = (
-        f"A box per method, a point per seed; each label keeps "
-        f"{format.count(comparison.frame['n_features'].min(), 'feature')}. Dotted: all features. Differences smaller "
-        "than the spread of the points mean little."
+        f"A point per seed; each label keeps {kept}. Dotted: all features. Less than the spread of points means little."
     )
     _figure(view, comparison, measure, figure, "compared", text)
 
@@ -188,10 +178,8 @@ def _table(view, comparison):
     shown = values.reindex(columns=list(MEASURES)).join(times).reset_index()
     first = ("method", *list(MEASURES)[:4], "select_s", "seconds")
     tables.show(shown, "features.compared", config, first=first)
-    st.caption(
-        f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "
-        "Times are of one seed, on this machine."
-    )
+    seeds = format.count(comparison.frame["seed"].nunique(), "seed")
+    st.caption(f"Means over {seeds}; ↑ larger is better, ↓ smaller is. Times are of one seed, on this machine.")
     _all_measures(view, comparison, "compared")
 
 
@@ -232,10 +220,8 @@ def _show_seeds(view, result):
             figures.stability_boxes(table, result.chance),
             table,
             f"{view.files}-stability-{len(result.seeds)}seeds",
-            "Agreement between two seeds, "
-            f"{'one point' if shared else 'a point per label'}, means over {format.count(len(result.pairs), 'pair')}: "
-            "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores over those that "
-            f"either seed keeps, where labels keep {LEAST_RANKED} or more.",
+            f"Agreement of two seeds, mean over {format.count(len(result.pairs), 'pair')}: Jaccard similarity of "
+            f"kept features and, where labels keep {LEAST_RANKED} or more, Spearman’s correlation of scores.",
         )
     with right:
         about = f"Features that both seeds keep, divided by those that either keeps; by chance {result.chance:.2f}."
@@ -280,4 +266,4 @@ def _least_stable(view, table):
         },
         most=230,
     )
-    st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
+    tables.counted(len(least), len(table), "label", "least stable first; the CSV has all.")

@@ -16,7 +16,6 @@ MOST_LABELS = 60  # labels of the heat map at most
 MOST_FEATURES = 60  # features of the heat map at most
 LISTED_LABELS = 200  # most lines of the table of all labels
 NAMES = 8  # features named there for each label
-NARROW = "A narrow screen has no room for all names of features: point at a cell, or tap it, to read its own."
 FREQUENT, ALIKE = "Most frequent labels", "Labels with most in common"
 
 
@@ -70,10 +69,9 @@ def _heat(view, labels):
     n_kept = table.attrs["n_kept"]
     table = view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
     caption = (
-        f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
-        f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        "Stronger blue: the feature matters more to the label (rank 1 is the label’s best); blank cells are not kept. "
-        f"{NARROW}"
+        f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and {table['feature'].nunique():,} of "
+        f"{format.count(n_kept, 'feature')} that they keep; alike ones are next to each other. Stronger blue: the "
+        "feature matters more; blank: it is not kept. Point at a cell, or tap it, to read its names."
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption
 
@@ -87,8 +85,7 @@ def _overlap_heat(view, labels, which):
         table,
         f"{view.files}-overlap-{which}-{len(labels)}labels",
         f"Share of the features of one label that the other keeps, too, for {len(labels):,} of "
-        f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other. Stronger blue is more in "
-        "common; the highest hundredth of the values shares one colour.",
+        f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other. Stronger blue is more.",
         counted="labels",
         key="features.overlap",
     )
@@ -111,10 +108,8 @@ def _pairs(view):
         },
         most=560,
     )
-    st.caption(
-        f"Showing {len(shown):,} of {n_compared * (n_compared - 1) // 2:,} pairs of the "
-        f"{format.count(n_compared, 'most frequent label')}, those with most in common first."
-    )
+    among = f"of the {format.count(n_compared, 'most frequent label')}; those with most in common first."
+    tables.counted(len(shown), n_compared * (n_compared - 1) // 2, "pair", among)
     charts.csv_button("Pairs, CSV", shown, f"{view.files}-pairs")
 
 
@@ -139,7 +134,7 @@ def all_labels(view) -> None:
         },
         most=360,
     )
-    st.caption(f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first.")
+    tables.counted(len(table), selection.n_labels, "label", "most frequent first.")
     charts.csv_button("All selected features, CSV", lambda: _everything(view), f"{view.files}-selected")
 
 

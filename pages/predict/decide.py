@@ -39,10 +39,7 @@ OF_LEVEL = (
 )
 OF_ALL = "It is kept for the {} labels allowed, and measured with all labels."
 PROMISE_OF_ALL = "A promise is about all labels: those allowed are not kept with it."
-FOR_PEOPLE = (
-    "Rows are left to people in the order in which the model expects its first label to be wrong. The band is a 95 % "
-    "interval."
-)
+FOR_PEOPLE = "Rows whose first label is expected to be wrong are left to people first. The band is a 95 % interval."
 
 
 def decide(chosen, prediction, allowed: np.ndarray | None = None) -> None:

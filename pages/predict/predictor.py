@@ -177,10 +177,7 @@ def take(chosen, dataset_name: str | None, question) -> None:
         _lines(chosen, question, "model.zip")
         _card(cached.loaded_by_key("open_model", chosen.key).text)
         return
-    st.caption(
-        "A zip file with the model, its names and a card. This page and `load_model` open it; *Serve it* lets other "
-        "programs ask it."
-    )
+    st.caption("A zip file with the model, its names and a card. This page and `load_model` open it.")
     about = "A third of the bytes, with weights of a byte; the card says the precision."
     small = can_be_compact(chosen.packed.model) and st.checkbox("Small", key="predict.small", help=about)
     params = {"dataset_name": dataset_name, "decision": decided.kept(chosen.key), "small": small}

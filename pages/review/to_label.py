@@ -26,10 +26,8 @@ def _next(view, found) -> None:
     rows, later = found.candidates["row"].unique(), st.session_state.setdefault(LATER, set())
     left = rows[~np.isin(rows, view.decided["row"].to_numpy(np.int64))]
     left = [*(row for row in left if row not in later), *(row for row in left if row in later)]
-    st.caption(
-        f"{format.count(found.n_unlabelled, 'training row')} without labels; of {len(rows):,} chosen, "
-        f"{len(left):,} are left. Suggestions come from a model of the rows with labels."
-    )
+    rows_without = format.count(found.n_unlabelled, "training row")
+    st.caption(f"{rows_without} without labels; of {len(rows):,} chosen, {len(left):,} are left.")
     if not left:
         st.markdown("All chosen rows are labelled. Make the corrected data, train on it, and choose again.")
         return

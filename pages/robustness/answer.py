@@ -129,9 +129,8 @@ def _curves(measurements, data) -> None:
     subtitle = f"{settings.rows_text.removesuffix(', drawn at random')}; {bands}"
     figure.update_layout(title_subtitle_text=subtitle, margin_t=92)
     caption = (
-        f"{title(measure)}: {MEASURES[measure]}. On {settings.rows_text}; {bands}: what other draws would change. "
-        f"Other test rows would change up to ±{100 * measurements.margin_of_rows:.1f} points, the same rows for every "
-        "result and level."
+        f"{title(measure)}: {MEASURES[measure]}. On {settings.rows_text}; {bands}. Other test rows would change up to "
+        f"±{100 * measurements.margin_of_rows:.1f} points, alike for every result and level."
     )
     if KINDS[settings.kind].is_attack:
         named = format.plain(next(result.surrogate for result in measurements.results.values()) or "")

@@ -12,8 +12,6 @@ from pages.shared.workspaces import workspace
 from xmlcore import experiment, robustness
 from xmlcore.experiment.kept_runs import noisy_counterparts
 from xmlcore.experiment.kinds.robustness import has_gradient, has_needed, surrogate
-from xmlcore.noise import BLOCK_BYTES
-from xmlcore.robustness.evaluation import ATTACK_ROWS
 from xmlcore.robustness.perturbations import CERTIFICATE, KINDS, NORMS
 
 MOST_REPEATS = 50
@@ -258,12 +256,6 @@ def _levels(kind, options, values, scope) -> list[float]:
 
 
 GRADIENTS = {"own": "each model itself", "tree": "one label tree, the same for all"}
-# How the times of rows under noise are measured, which differs from how the Train page measures.
-IN_BLOCKS = (
-    f"To save memory, rows under noise are predicted in blocks of at most {BLOCK_BYTES >> 20} MiB, and under attack of "
-    f"at most {ATTACK_ROWS} rows; the Train page predicts all rows in one call, which is quicker. Jobs that run "
-    "meanwhile slow both."
-)
 MOST_LEVELS = 12  # most levels measured at once
 
 

@@ -85,8 +85,7 @@ def times(ready, compared, measurements) -> None:
         mine,
         f"{measurements.files}-times",
         f"Time to predict {max(results.KS)} labels, or k, for a row, not counting the time to make the {of}; bands are "
-        f"95\u00a0% intervals over {settings.n_repeats} repeats; bands that overlap show no difference. "
-        f"{choices.IN_BLOCKS}",
+        f"95\u00a0% intervals over {settings.n_repeats} repeats. Rows are in blocks, which takes longer than on Train.",
     )
 
 

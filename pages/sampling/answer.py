@@ -230,8 +230,7 @@ def weights(view) -> None:
         table,
         f"{view.files}-weights",
         "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences between "
-        f"labels in training, so bars can be compared; the largest is {format.bold(top['name'])} "
-        f"({format.signed(top['value'])}).",
+        f"labels, so bars can be compared; the largest is {format.bold(top['name'])} ({format.signed(top['value'])}).",
     )
     columns = {
         "name": tables.text("Feature"),
@@ -239,7 +238,4 @@ def weights(view) -> None:
         "meaning": tables.text("Meaning", 900),
     }
     tables.show(table, "sampling.weights.table", columns, most=680)
-    st.caption(
-        f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Features are "
-        "correlated, so a single weight does not show a cause."
-    )
+    st.caption("The most influential first. Features are correlated, so a single weight does not show a cause.")

@@ -60,10 +60,9 @@ def _contributions(view, ranking, i):
         figures.candidate_features(drawn),
         lambda: ranking.tidy(),
         f"{view.files}-row{i}-contributions",
-        "Weight × feature, relative to the mean of the candidates. Each line adds up to its last column, and the "
-        "largest sum wins. Blue raises f, orange lowers it; full colour is half of the largest contribution or more. "
-        f"✓ is a true label, * one that is not a candidate. Showing {min(DRAWN, ranking.q)} of {ranking.q} candidates "
-        f"and {min(DRAWN_MISSED, ranking.missed.size)} of {ranking.missed.size} true labels that are not candidates.",
+        "Weight × feature, relative to the mean of the candidates: blue raises f, orange lowers it, the largest sum "
+        f"wins. ✓ is a true label, * one that is no candidate. Showing {min(DRAWN, ranking.q)} of {ranking.q} "
+        f"candidates and {min(DRAWN_MISSED, ranking.missed.size)} of {ranking.missed.size} true labels that are none.",
         key="sampling.contributions",
     )
 
@@ -98,8 +97,8 @@ def _table(view, ranking, i):
         first=("rank", "name", "true", "f", "share", "nearness"),
         most=560,
     )
-    shown = format.showing(len(shown), len(whole), "line")
-    st.caption(f"{shown}, candidates by f first, with the values of their features, which f weights.")
+    after = "candidates by f first, with the values of their features, which f weights."
+    tables.counted(len(shown), len(whole), "line", after)
     charts.csv_button(
         "Candidates of the row, CSV",
         whole,

@@ -64,9 +64,8 @@ def sweep(view, name) -> None:
             frame,
             f"{view.files}-sweep",
             f"One of κ, labels that each row is compared with, and π, examples per label, is varied; the other is that "
-            f"of {format.plain(name)} (dotted), which is trained anew with the others. Bars of micro R@1 are "
-            "95\u00a0% intervals: what other test rows would change, or seeds if that is more; those of the time are "
-            "least and most of the seeds.",
+            f"of {format.plain(name)} (dotted). Bars of micro R@1 are 95\u00a0% intervals: what other test rows would "
+            "change, or seeds if that is more; those of the time are least and most of the seeds.",
         )
         if is_before:
             st.caption("These settings are not trained together yet, so earlier ones are shown.")
@@ -145,9 +144,8 @@ def candidates(view):
             figures.candidate_curves(table, view.q),
             table,
             f"{view.files}-candidates",
-            "The gap between micro R@1 and the attainable is the most that f gets wrong. Attainable is candidate "
-            "recall, or less where rows have several labels, as one is predicted for each. Choose q on held-out rows, "
-            "not here. Time is the mean over the test rows, by the clock, once.",
+            "The gap between micro R@1 and the attainable, one label for each row, is the most that f gets wrong. "
+            "Choose q on held-out rows, not here. Time is the mean over the test rows, by the clock, once.",
         )
     return study_of_own_q or study
 

@@ -203,6 +203,11 @@ def _signed(form):
     return lambda value: "" if pd.isna(value) else write(value).replace("-", "−")
 
 
+def counted(shown: int, total: int, noun: str, after: str, many: str | None = None) -> None:
+    """Say below a table how many lines it shows, of how many; ``after`` says in which order, and what a tick does."""
+    st.caption(f"{format.showing(shown, total, noun, many)}, {after}")
+
+
 def find_rows(data, part_name: str, query: str) -> np.ndarray:
     """Return rows with ``query`` in their name or text, or in a name of a label or feature; all for an empty query."""
     X, Y, names = part(data, part_name)

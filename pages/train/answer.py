@@ -75,9 +75,7 @@ def measures(run, name, key: str) -> None:
         run.measures,
         f"{name}-measures",
         "Each line is the mean of a measure over the test rows when k labels are predicted for each; higher is better. "
-        "P@k usually falls with k: of five labels predicted for a row with three, at most three are right. R@k, the "
-        "share of a row’s true labels that are predicted, and PSnDCG@k, nDCG@k in which rare labels count more, are "
-        "shown by a click in the legend.",
+        "A click in the legend shows R@k, and PSnDCG@k, in which rare labels count more.",
         key=key,
     )
 
@@ -201,9 +199,8 @@ def _trials(run, name):
         figures.trials(named, run.chosen_trial),
         trials,
         f"{name}-trials",
-        f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}: each point is a model "
-        "trained on a sample of the training rows and measured on other training rows; test rows are not used. The "
-        "highest mean of the three measures wins, each relative to the first trial of its sample; a more "
-        f"expensive tree or a larger C wins only if it is significantly better.{adapted}",
+        f"{format.count(len(trials), 'trial')} in {format.duration(trials['seconds'].sum())}, on samples of the "
+        "training rows; test rows are not used. The highest mean of the three measures wins, a more expensive tree or "
+        f"a larger C only if it is significantly better.{adapted}",
         key="wide.train.trials",
     )

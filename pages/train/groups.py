@@ -29,10 +29,8 @@ def show(ready) -> None:
     ticks = tables.on_tick(key, found.index, lambda line: look(group=line), untick=True) | tables.ticked(chosen)
     tables.show(found, key, COLUMNS, signs=signs, best=bold, most=420, **ticks)
     n_weak = (found["significant"] & (found["difference"] < 0)).sum()
-    st.caption(
-        f"{n_weak:,} of {format.count(len(found), 'group')} are significantly weaker than the other rows (bold: "
-        "significant, 5\u00a0% false discoveries). Tick one to see its rows."
-    )
+    weaker = f"{n_weak:,} of {format.count(len(found), 'group')} are significantly weaker than the other rows"
+    st.caption(f"{weaker} (bold: significant, 5\u00a0% false discoveries). Tick one to see its rows.")
     for line in chosen:
         _rows(ready, found.loc[line], f"{key}.{line}")
 
@@ -53,9 +51,7 @@ def _rows(ready, group, key) -> None:
     first = [data.label_name(j) if j >= 0 else "" for j in run.ranking.labels[frame["row"], 0].tolist()]
     st.subheader(f"Rows of “{format.plain(group['name'])}”")
     n_listed = labels.list_rows(data, run, frame.assign(first=first), key)
-    st.caption(
-        f"Showing {n_listed:,} of {format.count(len(row), 'row')}: {(~right).sum():,} with a wrong first label, these "
-        "first. Tick a row to explain it."
-    )
+    wrong = f"{(~right).sum():,} with a wrong first label, these first"
+    st.caption(f"{format.showing(n_listed, len(row), 'row')}: {wrong}. Tick one to explain it.")
     if run.has_model and st.session_state[key]["selection"]["rows"]:
         addresses.link("Explain", "Explain this row")

@@ -88,8 +88,7 @@ def _table(data, every, key, k):
         **tables.on_tick(table_key, listed["label"], lambda label: look(ticked=label), untick=True),
         **tables.ticked(ticked),
     )
-    shown = format.showing(len(listed), len(matching), "label")
-    st.caption(f"{shown}, most frequent in training first. Tick a label to see its rows.")
+    tables.counted(len(listed), len(matching), "label", "most frequent in training first. Tick one to see its rows.")
     return int(listed["label"].iloc[ticked[0]]) if ticked else None
 
 
@@ -121,10 +120,7 @@ def _rows_of_label(data, run, key, k, label):
     n_listed = list_rows(data, run, frame.assign(how=frame["how"].map(HOW)), table_key, label)
     counts = frame["how"].value_counts()
     counted = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
-    st.caption(
-        f"Showing {n_listed:,} of {format.count(len(frame), 'row')}: {counted}. Tick a row to look at it in the "
-        "section Single predictions, and on the Explain page."
-    )
+    st.caption(f"{format.showing(n_listed, len(frame), 'row')}: {counted}. Tick one to look at it, also on Explain.")
     if run.has_model and st.session_state[table_key]["selection"]["rows"]:
         addresses.link("Explain", "Explain this row and label")
 
@@ -175,9 +171,8 @@ def confusions(ready) -> None:
             figures.confusions(pairs, total=found.n_pairs),
             pairs,
             f"{ready.files}-confusions-{k or 'true'}",
-            "A square: the label on its left is missed, and the label below it is predicted, although it is wrong. "
-            "Number and colour are its swaps: test rows, those with many mistakes counted in part. Click a square to "
-            "see them.",
+            "A square: the label on its left is missed, and the label below it is wrongly predicted. Number and colour "
+            "are its swaps: test rows, those with many mistakes counted in part. Click a square to see them.",
             counted="pairs",
             key=f"train.confusions.{key[:8]}.{k}.{query}",
             on_click=choose,
@@ -216,10 +211,8 @@ def _pairs(pairs, confusions, key, choose) -> None:
         **tables.on_tick(key, range(len(pairs)), choose),
         **tables.ticked(chosen),
     )
-    st.caption(
-        f"Showing {len(pairs):,} of {format.count(confusions.n_pairs, 'pair')}, most swaps first, with "
-        f"{100 * pairs['swaps'].sum() / confusions.n_swaps:.0f}\u00a0% of the swaps. Tick a pair to see its rows."
-    )
+    of = f"most swaps first, with {100 * pairs['swaps'].sum() / confusions.n_swaps:.0f}\u00a0% of the swaps"
+    tables.counted(len(pairs), confusions.n_pairs, "pair", f"{of}. Tick one to see its rows.")
 
 
 def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
@@ -231,10 +224,8 @@ def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
     of_label = rows_of_label(data, run.ranking, wrong, k or run.ranking.labels.shape[1]).set_index("row")
     frame = of_label.loc[rows, ["rank", "score"]].reset_index()
     shown = list_rows(data, run, frame, key, wrong, missed)
-    st.caption(
-        f"Showing {shown:,} of {format.count(len(rows), 'row')}, those with few other mistakes first. Rank and score "
-        f"are those of {names[1]}."
-    )
+    after = f"those with few other mistakes first. Rank and score are those of {names[1]}."
+    tables.counted(shown, len(rows), "row", after)
     if run.has_model:
         addresses.link("Explain", f"Why {names[1]} and not {names[0]}", section="Another label")
 

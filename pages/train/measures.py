@@ -23,11 +23,9 @@ BINS_HELP = (
 RIGHT = 0.02  # largest mean error of probabilities that the sentence calls right
 LEAST = 20  # least predictions of the bin that the sentence names
 CAPTION = (
-    "Each point is a bin of predictions with similar probabilities. On the dotted line they are as often right as they "
-    "say; below it the model is overconfident, above it underconfident. Vertical lines are 95\u00a0% intervals of the "
-    "share that is right; bars count the predictions. Calibrated probabilities are learnt from training rows that "
-    "another training of the model did not see; test rows decide nothing. *Decide*, on the Predict page, predicts by "
-    "them."
+    "On the dotted line predictions are as often right as they say; below it the model is overconfident. Vertical "
+    "lines are 95\u00a0% intervals of the share that is right; bars count predictions. Calibrated probabilities are "
+    "learnt from training rows that another training did not see; *Decide*, on the Predict page, predicts by them."
 )
 HELP = {
     "Expected error": "Difference between the mean probability and the share that is right, mean over all predictions "

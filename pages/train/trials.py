@@ -138,10 +138,9 @@ def draw(tried: Tried, name: str) -> None:
         figures.sweep_values(_in_words(tried), labels, measure, of.notes),
         tried.trials,
         name,
-        f"Each point is a training, and its height {measure} on the training rows that are held out. Lines go "
-        "through the mean of all trainings with about the same value, whatever the other settings. A star is the best "
-        "among the trainings on the most rows. Other rows held out would move the points, mostly together: all are of "
-        "the same rows. A setting without effect here may have one if the model chooses others on all rows.",
+        f"Each point is a training, its height {measure} on held-out training rows. Lines go through the mean of all "
+        "trainings with about the same value; a star is the best of those on the most rows. Other rows held out "
+        "would move the points, mostly together.",
         key="wide.train.tried",
     )
 

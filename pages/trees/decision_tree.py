@@ -188,9 +188,8 @@ class DecisionTreeView(one_tree.TreeView):
         axis = "Weight less that of the next child, × mean value"
         figure = self.features_figure(drawn, "effect", "child", axis=axis, total=len(every))
         caption = (
-            f"Up to {FEATURES} features for each child. A row goes to a child if the sum of weight times value, and a "
-            "bias, is at least 0.5, or else to the child with the largest sum. A bar is the largest weight less the "
-            "next one, times the mean value of the feature over all training rows."
+            f"Up to {FEATURES} features for each child. A row goes to a child whose sum of weight times value, and a "
+            "bias, is at least 0.5, or else is largest. A bar is the weight less the next one, times the mean value."
         )
         return figure, lambda: frames.features_of_node(self.model, self.t, v, name, values=values), caption
 
@@ -254,9 +253,9 @@ def _draw(view, color: str) -> None:
     title = f"{subject}: {len(drawn):,} of {format.count(view.n_nodes, 'node')}"
     ends = tuple(ends) if ends[0] < ends[1] else None
     caption = (
-        "From left to right by depth: circles are splits, squares leaves; a larger mark has more training rows, and "
-        f"**+37 nodes** are not drawn. Colour is {COLORS[color][1]}; dark is better, grey has none. "
-        "A thick line is where the row, or the rows of the label, go. Click a node to look at it."
+        "Circles are splits, squares leaves; a larger mark has more training rows, and **+37 nodes** are not drawn. "
+        f"Colour is {COLORS[color][1]}; dark is better, grey has none. A thick line is where the row, or the rows of "
+        "the label, go. Click a node to look at it."
     )
     charts.show_figure(
         figures.tree(drawn, color, color_range=ends, chosen=view.node, title=title, total=view.n_nodes),
@@ -302,9 +301,8 @@ def _leaves_of_label(view) -> None:
         most=260,
         **tables.on_tick(key, shown["node"], view.choose),
     )
-    of = format.showing(len(shown), len(ends_of), "leaf", "leaves")
-    ways = int(ends_of["with_label"].sum()) / rows
-    st.caption(f"{of}. Rows may go several ways, here {ways:.2f} on average. Tick a leaf to see its details below.")
+    ways = f"rows may go several ways, here {int(ends_of['with_label'].sum()) / rows:.2f} on average"
+    tables.counted(len(shown), len(ends_of), "leaf", f"{ways}. Tick one to see its details below.", "leaves")
     file = f"{view.files}-label{view.label}-leaves"
     charts.csv_button("Leaves of the label, CSV", lambda: view.with_names(ends_of), file)
 
@@ -353,6 +351,6 @@ def all_nodes(view) -> None:
     first = ("node", "depth", "kind", "rows", "share_1", "labels", "objective")
     table = table.assign(labels=top_labels(shown))
     tables.show(table, "trees.nodes", columns, signs={"objective": "{:.3f}"}, first=first, most=360)
-    of = f"Showing {len(shown):,} of {format.count(len(every), 'node')}"
-    st.caption(f"{of} of tree {view.t + 1}, {NODE_ORDERS[order][:1].lower()}{NODE_ORDERS[order][1:]}.")
+    after = f"of tree {view.t + 1}, {NODE_ORDERS[order][:1].lower()}{NODE_ORDERS[order][1:]}."
+    tables.counted(len(shown), len(every), "node", after)
     charts.csv_button("All nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes")

@@ -291,9 +291,7 @@ def worst_nodes(view) -> None:
     first = ("name", "depth", "n_labels", "measured", "auc", "recall", "precision")
     table, ticked = shown.assign(**100 * shown[[*OF_QUALITY]]), tables.on_tick(key, shown["node"], view.choose)
     tables.show(table, key, columns, first=first, most=360, **ticked)
-    st.caption(
-        f"Showing {len(shown):,} of {len(found):,} nodes, measured on {quality.n_rows:,} of "
-        f"{format.count(quality.n_test, 'test row')}, lowest {OF_QUALITY[measure]} first: {MEANINGS[measure]}. Tick a "
-        "node to walk to it."
-    )
+    rows = f"on {quality.n_rows:,} of {format.count(quality.n_test, 'test row')}"
+    after = f"measured {rows}, lowest {OF_QUALITY[measure]} first: {MEANINGS[measure]}. Tick one to walk to it."
+    tables.counted(len(shown), len(found), "node", after)
     charts.csv_button("Quality of all nodes, CSV", lambda: view.with_names(every), f"{view.files}-nodes")

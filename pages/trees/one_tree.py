@@ -92,8 +92,7 @@ def _node(view) -> None:
         (shown, columns, total, every), key = listed, f"trees.labels.{view.key[:8]}.{view.t}.{view.node}.{now().of}"
         with left:
             tables.show(shown, key, columns, most=340, **tables.on_tick(key, shown["label"], view.follow))
-            of = format.showing(len(shown), total, "label")
-            st.caption(f"{of} of the node, most frequent first. Tick a label to {view.followed}.")
+            tables.counted(len(shown), total, "label", f"most frequent first. Tick one to {view.followed}.")
             charts.csv_button("Labels of the node, CSV", every, f"{view.files}-node{view.node}-labels")
     with right:
         found = view.features()

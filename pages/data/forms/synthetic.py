@@ -13,10 +13,7 @@ FIRST, FIRST_SHARE = "eurlex-4k", 10
 
 
 def _fields() -> form.Request:
-    st.caption(
-        "Rows are drawn at random. The sizes, and how rare the labels are, are those of a well-known data set; labels "
-        "belong to topics, so that they can be learned. Results are not those of that data set."
-    )
+    st.caption("Random rows of the sizes of a known data set, with labels as rare. Results are not those of that one.")
     left, right = st.columns(2)
     shape = fields.described(MADE.parameter("shape"), "made.shape", default=FIRST, place=left)
     noise = fields.percent(MADE.parameter("feature_noise"), "made.noise", fields.slider, place=left, step=5)

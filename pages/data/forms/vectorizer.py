@@ -74,10 +74,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
     for message in outcome.warned:
         st.warning(format.plain(message))
     if outcome.analyzer == "letters":
-        st.caption(
-            "Blanks do not show the words of the texts: features are letters and pairs of neighbouring letters, "
-            "whatever “Features are” says."
-        )
+        st.caption("Blanks do not part words here: features are letters and pairs of letters, whatever is chosen.")
     tables.cards(
         ("Features", f"{outcome.n_features:,}", "Those that enough of these documents have."),
         ("Per document", f"{outcome.n_values / len(texts):.1f}", "Values that are not 0."),
@@ -90,10 +87,7 @@ def effect(params: dict, texts: list, source: str, *, whole: bool) -> None:
 
 
 def _fields(data, fingerprint, known) -> form.Request | None:
-    st.markdown(
-        "Makes a second data set from the texts of this one, with the same rows and labels. This one stays as it is; "
-        "choose between them above."
-    )
+    st.markdown("Makes a second data set of the same texts. This one stays as it is; choose between them above.")
     params = show("reword")
     if params is not None:
         effect(params, data.texts_train[:FIRST], fingerprint, whole=data.n_train <= FIRST)

@@ -164,7 +164,7 @@ def test_a_pair_that_is_ticked_shows_its_rows(ready):
     assert np.allclose(table["swaps"], found.pairs["swaps"]) and len(table) == found.n_pairs
     radio = page.at.radio(key="train.confusions.k")
     assert f"at most {run.ranking.labels.shape[1]}" in radio.options[0]
-    assert "Showing" in page.text() and "Rows that miss" not in page.text()
+    assert "swaps. Tick one" in page.text() and "Rows that miss" not in page.text()
     (drawn,) = [t for t in page.at.dataframe if "missed_name" in t.value]
     page.tick(drawn, 1)
     pair = found.pairs[["row", "missed", "wrong"]].iloc[1]
