@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import noise
 from xmlcore._kernels.arrays import CsrRows
+from xmlcore.arrays import pointers
 from xmlcore.documented import documented
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.system import check_memory
@@ -121,21 +122,21 @@ class GaussianNoise(RowPerturbation):
         indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
 
         def one_block(block):
-            return noise.add_to_all(*parts, *block, D, rows, seed, np.float32(self.sigma), indices, data)
+            noise.add_to_all(*parts, *block, D, rows, seed, np.float32(self.sigma), indices, data)
 
-        zeros = _in_blocks(one_block, n, n * D, n_jobs)
+        _in_blocks(one_block, n, n * D, n_jobs)
         indptr = np.arange(n + 1, dtype=np.int32 if n * D <= INT32_MAX else np.int64) * D
-        return _finished(data, indices, indptr, X.shape, sum(zeros))
+        return _without_zeros(data, indices, indptr, X.shape)
 
     def _on_present(self, X, rows, seed, n_jobs):
         parts = csr_parts(X)
         data = np.empty(X.nnz, np.float32)
 
         def one_block(block):
-            return noise.add_to_present(*parts, *block, rows, seed, np.float32(self.sigma), data)
+            noise.add_to_present(*parts, *block, rows, seed, np.float32(self.sigma), data)
 
-        zeros = _in_blocks(one_block, X.shape[0], X.nnz, n_jobs)
-        return _finished(data, X.indices, X.indptr, X.shape, sum(zeros))
+        _in_blocks(one_block, X.shape[0], X.nnz, n_jobs)
+        return _without_zeros(data, X.indices, X.indptr, X.shape)
 
 
 @dataclass(frozen=True)
@@ -189,31 +190,25 @@ class WordNoise(RowPerturbation):
         rows, seed = check_rows(rows, X.shape[0]), check_seed(seed)
         if self.rate == 0:
             return X
-        n, D = X.shape
         reference, values = np.empty(0, np.int32), np.empty(0, np.float32)
         if self.swap or self.insert:
-            if self.reference.shape[1] != D:
+            if self.reference.shape[1] != X.shape[1]:
                 raise ValueError(
-                    f"X has {D} features, but the reference has {self.reference.shape[1]}: both need the same "
+                    f"X has {X.shape[1]} features, but the reference has {self.reference.shape[1]}: both need the same "
                     "vocabulary, in the same order"
                 )
             _, reference, values = csr_parts(self.reference)
         parts = CsrRows(*csr_parts(X))
         change = noise.Change(seed, self.rate, self.drop, self.swap, self.insert)
-        lengths = noise.longest_rows(parts.ptr, rows, seed, self.rate if self.insert else 0.0)
-        at = np.cumsum(lengths) - lengths
-        size = int(lengths.sum())
-        indices, data, counts = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int64)
-        out, words = noise.Changed(at, indices, data, counts), noise.Entries(reference, values)
+        words = noise.Entries(reference, values)
 
         def one_block(block):
-            noise.change_words(parts, *block, rows, change, words, out)
+            return noise.change_words(parts, *block, rows, change, words)
 
-        _in_blocks(one_block, n, size, n_jobs)
-        indptr = np.empty(n + 1, np.int64)
-        noise.close_gaps(at, counts, indices, data, indptr)
-        used = int(indptr[-1])
-        return _finished(data[:used], indices[:used], indptr, X.shape, 0)
+        changed = _in_blocks(one_block, X.shape[0], 2 * X.nnz, n_jobs)
+        none = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)
+        sizes, indices, data = map(np.concatenate, zip(none, *changed))
+        return sp.csr_array((data, indices, pointers(sizes)), shape=X.shape)
 
 
 def check_flag(value, name: str) -> bool:
@@ -271,9 +266,7 @@ def _in_blocks(function, n_rows, n_entries, n_jobs) -> list:
     return run_tasks(function, blocks, [end - start for start, end in blocks], n_jobs)
 
 
-def _finished(data, indices, indptr, shape, zeros) -> sp.csr_array:
-    """Return the CSR matrix of these arrays; ``zeros`` of the stored values are 0 and are removed."""
+def _without_zeros(data, indices, indptr, shape) -> sp.csr_array:
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
-    if zeros:
-        matrix.eliminate_zeros()
+    matrix.eliminate_zeros()
     return matrix

@@ -73,15 +73,6 @@ class Entries(NamedTuple):
     values: np.ndarray  # float32 (nnz,)
 
 
-class Changed(NamedTuple):
-    """Where changed rows are written."""
-
-    at: np.ndarray  # int64 (n,), place of a row's first entry: there is room for as many as longest_rows gives
-    features: np.ndarray  # int32
-    values: np.ndarray  # float32
-    counts: np.ndarray  # int64 (n,), number of features that each row has after the change
-
-
 @inlined
 def normal_pair(row_state, j):
     """Return two independent standard normal numbers (float32): those of the features 2 j and 2 j + 1 of a row."""
@@ -109,7 +100,6 @@ def normal_pair(row_state, j):
 @kernel
 def add_to_all(indptr, indices, data, first, stop, n_features, ids, seed, sigma, out_indices, out):
     """Write rows ``first`` to ``stop - 1`` with noise on every feature, present or not."""
-    zeros = 0
     for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
         row = out[i * n_features : (i + 1) * n_features]
@@ -124,21 +114,16 @@ def add_to_all(indptr, indices, data, first, stop, n_features, ids, seed, sigma,
         columns = out_indices[i * n_features : (i + 1) * n_features]
         for f in range(n_features):
             columns[f] = f
-            zeros += row[f] == F0
-    return zeros
 
 
 @kernel
 def add_to_present(indptr, indices, data, first, stop, ids, seed, sigma, out):
     """Write rows ``first`` to ``stop - 1`` with noise on their present features, the same as in :func:`add_to_all`."""
-    zeros = 0
     for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
         for t in range(indptr[i], indptr[i + 1]):
             a, b = normal_pair(state, indices[t] >> 1)
             out[t] = sigma * (b if indices[t] & 1 else a) + data[t]
-            zeros += out[t] == F0
-    return zeros
 
 
 @kernel
@@ -179,32 +164,23 @@ def n_inserted(n, row_state, rate):
 
 
 @kernel
-def longest_rows(indptr, ids, seed, rate):
-    """Return the largest number of features of each row after :func:`change_words`; ``rate`` 0 is no insertions."""
-    lengths = np.empty(ids.size, np.int64)
-    for i in range(ids.size):
-        n = indptr[i + 1] - indptr[i]
-        lengths[i] = n + n_inserted(n, stream(seed ^ WORDS, ids[i]), rate)
-    return lengths
-
-
-@kernel
-def change_words(x, first, stop, ids, change, reference, out):
-    """Write rows ``first`` to ``stop - 1`` with words dropped, swapped and inserted."""
+def change_words(x, first, stop, ids, change, reference):
+    """Return the sizes, features and values of rows ``first`` to ``stop - 1`` with words changed."""
     # Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
     # insertion s, from 0, the stream ``INSERTIONS + 1 + s``.
-    most = 0
-    for i in range(first, stop):
-        n = x.ptr[i + 1] - x.ptr[i]
-        most = max(most, 2 * n + 1)
-    added = np.empty(most, np.int32)
-    values = np.empty(most, np.float32)
+    room = 2 * (x.ptr[stop] - x.ptr[first])  # each feature is kept or swapped, and as many are inserted at most
+    added = np.empty(room, np.int32)
+    values = np.empty(room, np.float32)
+    features_out = np.empty(room, np.int32)
+    values_out = np.empty(room, np.float32)
+    sizes = np.empty(stop - first, np.int64)
+    place = 0  # of the row
     for i in range(first, stop):
         start = x.ptr[i]
         end = x.ptr[i + 1]
         row_state = stream(change.seed ^ WORDS, ids[i])
         n_added = 0
-        kept = out.at[i]  # kept features are written at once, and moved up when all new features are known
+        kept = place  # kept features are written at once, and moved up when all new features are known
         for t in range(start, end):
             state, u = uniform(stream(row_state, x.features[t]))
             if change.drop and u < change.rate:
@@ -215,8 +191,8 @@ def change_words(x, first, stop, ids, change, reference, out):
                 if entry >= 0:
                     n_added = insert_sorted(added, values, n_added, reference.features[entry], x.values[t])
                     continue
-            out.features[kept] = x.features[t]
-            out.values[kept] = x.values[t]
+            features_out[kept] = x.features[t]
+            values_out[kept] = x.values[t]
             kept += 1
         if change.insert:
             for slot in range(n_inserted(end - start, row_state, change.rate)):
@@ -225,36 +201,25 @@ def change_words(x, first, stop, ids, change, reference, out):
                 if entry >= 0:
                     value = reference.values[entry]
                     n_added = insert_sorted(added, values, n_added, reference.features[entry], value)
-        out.counts[i] = kept - out.at[i] + n_added
-        merge_added(out, out.at[i], kept, added, values, n_added)
+        merge_added(features_out, values_out, place, kept, added, values, n_added)
+        sizes[i - first] = kept + n_added - place
+        place = kept + n_added
+    return sizes, features_out[:place].copy(), values_out[:place].copy()
 
 
 @inlined
-def merge_added(out, start, kept, added, values, n_added):
+def merge_added(features_out, values_out, start, kept, added, values, n_added):
     """Merge the features that a row got into those that it kept, from the largest on, so that none is overwritten."""
     place = kept + n_added - 1
     kept -= 1
     n_added -= 1
     while n_added >= 0:
-        if kept >= start and out.features[kept] > added[n_added]:
-            out.features[place] = out.features[kept]
-            out.values[place] = out.values[kept]
+        if kept >= start and features_out[kept] > added[n_added]:
+            features_out[place] = features_out[kept]
+            values_out[place] = values_out[kept]
             kept -= 1
         else:
-            out.features[place] = added[n_added]
-            out.values[place] = values[n_added]
+            features_out[place] = added[n_added]
+            values_out[place] = values[n_added]
             n_added -= 1
         place -= 1
-
-
-@kernel
-def close_gaps(at, counts, out_indices, out, indptr):
-    """Move changed rows together, in place."""
-    place = 0
-    indptr[0] = 0
-    for i in range(counts.size):
-        for t in range(at[i], at[i] + counts[i]):
-            out_indices[place] = out_indices[t]
-            out[place] = out[t]
-            place += 1
-        indptr[i + 1] = place
