@@ -128,42 +128,12 @@ def test_the_number_of_jobs():
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not restrict processes to cores")
 def test_all_cores_are_those_that_this_process_may_use(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5, 6})
-    monkeypatch.setattr(system, "_quota_of_control_group", lambda: None)
     assert effective_jobs(None) == effective_jobs(-1) == 3
     assert [effective_jobs(n_jobs) for n_jobs in (-2, -3, -4, -100)] == [2, 1, 1, 1]
-    monkeypatch.setattr(system, "_quota_of_control_group", lambda: 2)
-    assert effective_jobs(-1) == 2 and effective_jobs(5) == 5
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     assert effective_jobs(-1) == 1
-
-
-V1 = ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")
-
-
-@pytest.mark.parametrize("files, cores", [
-    ({"cpu.max": "150000 100000\n"}, 2),
-    ({"cpu.max": "20000 100000\n"}, 1),
-    ({"cpu.max": "max 100000\n"}, None),
-    ({"cpu.max": "\n"}, None),
-    ({V1[0]: "400000\n", V1[1]: "100000\n"}, 4),
-    ({V1[0]: "-1\n", V1[1]: "100000\n"}, None),
-    ({V1[0]: "400000\n"}, None),
-    ({}, None),
-])  # fmt: skip
-def test_the_quota_of_a_container_is_read_in_both_versions(tmp_path, files, cores):
-    (tmp_path / "cpu").mkdir()
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    assert system._quota_of_control_group(str(tmp_path)) == cores
-
-
-@pytest.mark.parametrize("limit", [None, "1", "3"])
-def test_the_cores_are_those_that_joblib_counts(monkeypatch, limit):
-    monkeypatch.delenv("LOKY_MAX_CPU_COUNT", raising=False)
-    if limit is not None:
-        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", limit)
-    assert system.usable_cores() == joblib.cpu_count()
 
 
 def test_calls_of_joblib_have_one_thread_each_unless_told(monkeypatch):

@@ -304,35 +304,10 @@ def _jobs_of_joblib() -> int:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use, as ``joblib.cpu_count`` does."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota, limit = _quota_of_control_group(), os.environ.get("LOKY_MAX_CPU_COUNT")
-    if quota is not None:
-        cores = min(cores, quota)
-    if limit is not None:
-        with contextlib.suppress(ValueError):  # joblib says what is wrong with the variable
-            cores = min(cores, int(limit))
-    return max(1, cores)
+    """Return the number of cores that this process may use: those of its control group and variables, too."""
+    from joblib import cpu_count
 
-
-@functools.cache
-def _quota_of_control_group(root: str = CONTROL_GROUP) -> int | None:
-    """Return how many cores the control group of this process may use, rounded up; None for all."""
-    try:
-        quota, period = Path(root, "cpu.max").read_text(encoding="ascii").split()  # version 2
-    except (OSError, ValueError):
-        try:
-            quota, period = (
-                Path(root, "cpu", name).read_text(encoding="ascii")
-                for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-            )
-        except OSError:
-            return None
-    try:
-        quota, period = int(quota), int(period)
-    except ValueError:  # "max"
-        return None
-    return -(-quota // period) if quota > 0 and period > 0 else None
+    return cpu_count()
 
 
 def free_bytes() -> int | None:
