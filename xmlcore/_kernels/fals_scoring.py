@@ -7,36 +7,6 @@ from xmlcore._kernels._jit import kernel
 
 
 @kernel
-def flush(sums, out):
-    """Add the float32 ``sums`` to the float64 sums ``out``, and set ``sums`` to 0."""
-    for c in range(sums.shape[0]):
-        own, total = sums[c], out[c]
-        for d in range(own.size):
-            total[d] += own[d]
-            own[d] = 0
-
-
-@kernel
-def deviations(active, reference):
-    """List the hidden units in which rows differ from their reference; +1 if active in the row only, else -1."""
-    ptr = np.zeros(active.shape[0] + 1, np.int64)
-    for i in range(active.shape[0]):
-        count = 0
-        for h in range(active.shape[1]):
-            count += active[i, h] != reference[h]
-        ptr[i + 1] = ptr[i] + count
-    units, signs = np.empty(ptr[-1], np.int32), np.empty(ptr[-1], np.float32)
-    at = 0
-    for i in range(active.shape[0]):
-        for h in range(active.shape[1]):
-            if active[i, h] != reference[h]:
-                units[at] = h
-                signs[at] = 1.0 if active[i, h] else -1.0
-                at += 1
-    return ptr, units, signs
-
-
-@kernel
 def reference_squares(ptr, units, signs, weights_in, weights_out, base, weight, sums):
     """Add the weighted squares of rows that differ from a reference in a few hidden units."""
     longest = 0

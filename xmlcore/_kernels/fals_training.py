@@ -125,14 +125,3 @@ def dense_step(gradient, rate, l2, weights, mean, square):
             m[h] = keep_1 * m[h] + new_1 * g
             v[h] = keep_2 * v[h] + new_2 * g * g
             w[h] -= size * m[h] / (np.sqrt(v[h]) + epsilon)
-
-
-@kernel
-def take_labels(ptr, labels, rows, scale, delta):
-    """Replace probabilities p of B rows by (p - y) * scale, in place, where y is 1 for labels of the row, else 0."""
-    for b in range(rows.size):
-        own = delta[b]
-        for i in range(ptr[rows[b]], ptr[rows[b] + 1]):
-            own[labels[i]] -= 1
-        for c in range(own.size):
-            own[c] *= scale

@@ -12,6 +12,7 @@ from selection.fals.problems import VARIANTS, problem
 from xmlcore import FALS, load_model
 from xmlcore.models import ModelFormatError
 from xmlcore.selection.fals import training
+from xmlcore.system import usable_cores
 
 
 @pytest.mark.parametrize("params", VARIANTS, ids=str)
@@ -215,7 +216,7 @@ def test_a_fit_takes_the_memory_that_is_estimated(params, n_features, n_labels):
         for width in (n_features, n_labels)
     )
     model = FALS(**{"n_epochs": 1, "n_hidden": 4, "n_jobs": 1} | params)
-    model.fit(*problem())  # imports what it needs
+    model.fit(*problem()), usable_cores()  # which import what is needed
     estimate = model.estimate(X, n_labels)["bytes"]
     tracemalloc.start()
     try:

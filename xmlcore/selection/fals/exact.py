@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import fals_scoring as kernels
+from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
 from xmlcore.selection.fals import orders
 from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, ScoringTask, label_blocks, run_parts, weights_of
@@ -110,7 +111,7 @@ class References(NamedTuple):
     order: np.ndarray  # int64 (N,): the rows sorted by group
     bounds: np.ndarray  # int64 (k + 1,): group j is ``order[bounds[j]:bounds[j + 1]]``
     reference: np.ndarray  # bool (k, H): the active units of the reference of each group
-    differences: list  # for each group the arrays ptr, units and signs, see kernels.deviations
+    differences: list  # for each group the arrays ptr, units and signs, see :func:`deviations`
     share: float  # mean share of the hidden units in which a row differs from its reference, in [0, 1]
 
 
@@ -120,11 +121,18 @@ def find_references(active, seed) -> References:
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(reference) + 1))
     differences = [
-        kernels.deviations(active[order[a:b]], reference_of_group)
+        deviations(active[order[a:b]], reference_of_group)
         for a, b, reference_of_group in zip(bounds[:-1], bounds[1:], reference)
     ]
     total = sum(part[1].size for part in differences)
     return References(order, bounds, reference, differences, total / max(1, active.size))
+
+
+def deviations(active, reference) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """List the hidden units in which rows differ from their reference; +1 if active in the row only, else -1."""
+    rows, units = np.nonzero(active != reference)
+    signs = np.where(reference[units], np.float32(-1), np.float32(1))
+    return pointers(np.bincount(rows, minlength=len(active))), units.astype(np.int32), signs
 
 
 def clusters(active, seed):
@@ -176,7 +184,8 @@ def _by_reference(task, groups, labels):
             kernels.reference_squares(
                 *part, in_of_part, out_of_part, base, np.ascontiguousarray(weight[rows, labels_of_part]), sums
             )
-            kernels.flush(sums, total)
+            total += sums
+            sums[:] = 0
         scores[labels_of_part, features] = total / n_rows
 
     pieces = -(-count // WIDEST)

@@ -193,7 +193,9 @@ class Training:
             if layer < output:
                 activate(hidden[layer], self.settings.activation)
         delta = sigmoid(hidden[output])
-        kernels.take_labels(self.label_ptr, self.labels, rows, delta.dtype.type(1 / rows.size), delta)
+        for of_row, row in zip(delta, rows.tolist()):
+            of_row[self.labels[self.label_ptr[row] : self.label_ptr[row + 1]]] -= 1
+        delta *= delta.dtype.type(1 / rows.size)
         rate = self.rates[self.step]
         if self.dense is None:
             self.done[parts[0]] = self.step + 1
