@@ -240,7 +240,7 @@ def test_too_few_or_too_many_copies_are_refused(monkeypatch):
         ExtendedPLT(augment_ratio=0.001).fit_for_adversarial_examples(X, Y)
     with pytest.raises(MemoryError, match="noise_support='nonzero'"):
         AdversarialTraining(PLT(), augment_ratio=1e12).fit(X, Y)
-    monkeypatch.setattr("xmlcore.augmentation.free_bytes", lambda: 10)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 10)
     with pytest.raises(MemoryError, match="12 features of 60 rows"):
         augment(X, Y, GaussianNoise(0.05))
     augment(X, Y, GaussianNoise(0.05, "nonzero"))

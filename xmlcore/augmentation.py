@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.noise import check_perturbation, check_support
-from xmlcore.system import free_bytes
+from xmlcore.system import check_memory
 from xmlcore.typing import Labels, Matrix, Perturbation, Ranker
 from xmlcore.validation import check_count, check_features, check_labels, check_number
 
@@ -40,7 +40,10 @@ def augment(
     check_count(random_state, "random_state", least=0)
     # It differs from the seed that a test with ``random_state`` uses.
     seed = int(np.random.SeedSequence([random_state, 0xC0B1]).generate_state(1, np.uint64)[0] >> np.uint64(1))
-    _check_memory(X, perturbation, ratio)
+    if getattr(perturbation, "support", None) == "all" and getattr(perturbation, "name", "") == "gaussian":
+        of = f"noise on all {X.shape[1]:,} features of {n:,} rows, {ratio:g} times"
+        remedy = "use noise_support='nonzero', or a smaller augment_ratio"
+        check_memory(augmented_bytes(*X.shape, X.nnz, ratio, "all"), "AdversarialTraining", of, remedy)
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
     if m == 0:
@@ -80,16 +83,3 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     check_support(support)
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
-
-
-def _check_memory(X, perturbation, ratio):
-    """Raise MemoryError if dense copies do not fit into free memory; accept any size if free memory is unknown."""
-    if getattr(perturbation, "support", None) != "all" or getattr(perturbation, "name", "") != "gaussian":
-        return
-    needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"noise on all {X.shape[1]:,} features of {X.shape[0]:,} rows, {ratio:g} times, takes about "
-            f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free: use noise_support='nonzero', or a smaller "
-            "augment_ratio"
-        )
