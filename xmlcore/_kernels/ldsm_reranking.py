@@ -22,15 +22,15 @@ class LabelMeans(NamedTuple):
 
 
 @kernel
-def weigh(ptr, columns, values, weights, unit):
-    """Return the values, multiplied by the weights of their columns; if ``unit``, rows are then scaled to length 1."""
+def weigh(ptr, columns, values, weights):
+    """Return the values, multiplied by the weights of their columns, after which rows are scaled to length 1."""
     out = np.empty(values.size, values.dtype)
     for i in range(ptr.size - 1):
         square = 0.0
         for t in range(ptr[i], ptr[i + 1]):
             out[t] = values[t] * weights[columns[t]]
             square += np.float64(out[t]) * np.float64(out[t])
-        if unit and square > 0.0:
+        if square > 0.0:
             length = math.sqrt(square)
             for t in range(ptr[i], ptr[i + 1]):
                 out[t] = out[t] / length

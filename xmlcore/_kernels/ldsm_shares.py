@@ -8,21 +8,6 @@ from xmlcore._kernels.k_best import offer
 
 
 @kernel
-def most_labels(forest, ptr, leaves, n_labels, n_trees):
-    """Return an upper bound of the number of labels that the leaves of each row have: int64 (n,)."""
-    hist_ptr = forest.hist_ptr
-    n = (ptr.size - 1) // n_trees
-    out = np.zeros(n, np.int64)
-    for tree in range(n_trees):
-        for i in range(n):
-            for t in range(ptr[tree * n + i], ptr[tree * n + i + 1]):
-                out[i] += hist_ptr[leaves[t] + 1] - hist_ptr[leaves[t]]
-    for i in range(n):
-        out[i] = min(out[i], n_labels)
-    return out
-
-
-@kernel
 def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_rows):
     """Average the normalised histograms of the leaves that rows reach: over a tree's leaves, then over trees."""
     hist_ptr = forest.hist_ptr

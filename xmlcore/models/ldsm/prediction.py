@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import ldsm_reaching, ldsm_reranking, ldsm_shares
 from xmlcore._kernels.ldsm_reaching import ForestArrays, SentRows
 from xmlcore._kernels.ldsm_reranking import LabelMeans, weigh
+from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
 from xmlcore.system import effective_jobs
 from xmlcore.validation import csr_parts
@@ -40,8 +41,10 @@ class LeafScorer(NamedTuple):
         ptr, leaves = self.reach(rows)
         means = None if probabilities else self.means
         if means is not None and means.weights.size:
-            rows = rows._replace(values=ldsm_reranking.weigh(*rows, means.weights, unit=True))
-        sizes = np.cumsum(ldsm_shares.most_labels(self.forest, ptr, leaves, self.n_labels, self.n_trees))
+            rows = rows._replace(values=ldsm_reranking.weigh(*rows, means.weights))
+        # How many labels the leaves of each row have in each tree, and no more than all in all trees.
+        most = np.diff(pointers(np.diff(self.forest.hist_ptr)[leaves])[ptr]).reshape(self.n_trees, -1)
+        sizes = np.cumsum(np.minimum(most.sum(axis=0), self.n_labels))
         first, n = 0, rows.ptr.size - 1
         while first < n:
             before = sizes[first - 1] if first else 0
@@ -68,12 +71,12 @@ def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
     if space == "idf":
         rows_with = np.bincount(columns[values != 0], minlength=n_columns)
         weights = (1 + np.log((1 + Y.shape[0]) / (1 + rows_with))).astype(np.float32)
-        values = weigh(ptr, columns, values, weights, unit=True)
+        values = weigh(ptr, columns, values, weights)
     sums = sp.csr_array(Y.T.astype(np.float32) @ sp.csr_array((values, columns, ptr), shape=(Y.shape[0], n_columns)))
     sums.sort_indices()
     counts = np.maximum(1, np.bincount(Y.indices, minlength=Y.shape[1]))
     sums.data /= np.repeat(counts, np.diff(sums.indptr)).astype(np.float32)
     mean_ptr, mean_columns, mean_values = csr_parts(sums)
     if space == "idf":
-        mean_values = weigh(mean_ptr, mean_columns, mean_values, np.ones(n_columns, np.float32), True)
+        mean_values = weigh(mean_ptr, mean_columns, mean_values, np.ones(n_columns, np.float32))
     return LabelMeans(mean_ptr, mean_columns, mean_values, weights)
