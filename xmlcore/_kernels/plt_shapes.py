@@ -1,4 +1,4 @@
-"""The shapes of label trees: random splits, Huffman's merges, and the numbering of nodes level by level."""
+"""The shapes of label trees: random splits, and Huffman's merges."""
 
 import numpy as np
 
@@ -38,32 +38,3 @@ def huffman_parents(counts, arity):
                 weight[m] += weight[merged]
                 merged += 1
     return parent
-
-
-@kernel
-def breadth_first(parent):
-    """List the nodes in breadth-first order, siblings by number, without those in a circle and under one."""
-    n = parent.size
-    ptr = np.zeros(n + 1, np.int64)
-    order = np.empty(n, np.int32)
-    for v in range(n):
-        if parent[v] >= 0:
-            ptr[parent[v] + 1] += 1
-        else:
-            order[0] = v
-    for v in range(n):
-        ptr[v + 1] += ptr[v]
-    children = np.empty(n, np.int32)
-    fill = ptr[:-1].copy()
-    for v in range(n):
-        if parent[v] >= 0:
-            children[fill[parent[v]]] = v
-            fill[parent[v]] += 1
-    at = 0
-    count = 1
-    while at < count:
-        for t in range(ptr[order[at]], ptr[order[at] + 1]):
-            order[count] = children[t]
-            count += 1
-        at += 1
-    return order[:count].copy()

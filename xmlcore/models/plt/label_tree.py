@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from xmlcore._kernels.plt_shapes import breadth_first
 from xmlcore.typing import ArrayLike
 from xmlcore.validation import INT32_MAX, check_count
 
@@ -226,6 +226,16 @@ class LabelTree:
 
     def __repr__(self):
         return f"LabelTree(n_labels={self.n_labels}, n_nodes={self.n_nodes}, depth={self.depth[-1]})"
+
+
+def breadth_first(parent) -> np.ndarray:
+    """List the nodes in breadth-first order, siblings by number, without those in a circle and under one."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, n = np.argsort(parent, kind="stable"), parent.size  # the root, then the children of each node
+    ptr = np.searchsorted(parent[order], np.arange(n + 1))
+    children = sp.csr_array((np.ones(n - 1), order[1:], ptr - 1), shape=(n, n))
+    return breadth_first_order(children, order[0], return_predecessors=False)
 
 
 def in_breadth_first_order(parent, label):
