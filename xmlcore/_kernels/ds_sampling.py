@@ -7,10 +7,8 @@ import numpy as np
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_features import N_FEATURES, longest_of, row_features, sums_by_class
 from xmlcore._kernels.ds_nearest import nearest, scratch
-from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
+from xmlcore._kernels.rng import stream, uniform
 from xmlcore._kernels.sorting import sort_in_place
-
-S11 = np.uint64(11)
 
 
 @kernel
@@ -30,16 +28,14 @@ def draw_adversaries(labels, start, candidates, place, seed, first, stop, out):
     size = 4
     while size < 2 * kappa:
         size *= 2
-    drawn, drawn_for = (
-        np.empty(size, np.int64),
-        np.full(size, -1, np.int64),
-    )  # a hash table; a slot is free unless it has this copy's number
+    # A hash table; a slot is free unless it has this copy's number.
+    drawn, drawn_for = np.empty(size, np.int64), np.full(size, -1, np.int64)
     for i in range(first, stop):
         state, own = stream(seed, i), place[labels[i]]
         for copy in range(start[i], start[i + 1]):
             for j in range(n - kappa, n):
-                state += GOLDEN
-                at = np.int64(np.float64(_scramble(state) >> S11) * 2.0**-53 * (j + 1))
+                state, u = uniform(state)
+                at = np.int64(u * (j + 1))
                 slot = at & (size - 1)
                 while drawn_for[slot] == copy and drawn[slot] != at:
                     slot = (slot + 1) & (size - 1)

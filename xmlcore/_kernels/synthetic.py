@@ -10,11 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.rng import GOLDEN, _scramble, stream
+from xmlcore._kernels.rng import GOLDEN, stream, uniform
 from xmlcore._kernels.sorting import sort_in_place
-
-S11 = np.uint64(11)
-UNIT = 2.0**-53
 
 LABEL_CLIMB = 0.3  # probability to move from a topic to the one above it, at each step, for a row's further labels
 WORD_CLIMB = 0.5  # the same for the topic that a word is drawn from
@@ -51,12 +48,6 @@ class Problem(NamedTuple):
 
 
 @kernel
-def uniform(state):
-    """Return the number in [0, 1) of a state of a random stream."""
-    return np.float64(_scramble(state) >> S11) * UNIT
-
-
-@kernel
 def zipf(law, u):
     """Return the number of a law at ``u`` in [0, 1): uniform values of ``u`` give numbers that follow the law."""
     mixed = law.low + u * (law.high - law.low)
@@ -83,10 +74,10 @@ def draw_place(cumulative, first, stop, u):
 def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
     """Draw the number of labels and of features of every row from two tables, with the first numbers of its stream."""
     for i in range(n_labels.size):
-        state = stream(seed, i) + GOLDEN
-        n_labels[i] = label_sizes[np.int64(uniform(state) * label_sizes.size)]
-        state += GOLDEN
-        n_features[i] = feature_sizes[np.int64(uniform(state) * feature_sizes.size)]
+        state, u = uniform(stream(seed, i))
+        n_labels[i] = label_sizes[np.int64(u * label_sizes.size)]
+        state, u = uniform(state)
+        n_features[i] = feature_sizes[np.int64(u * feature_sizes.size)]
 
 
 @kernel
@@ -98,14 +89,14 @@ def draw_labels(problem, state, own, seen, mark):
         if c > 0:
             topic = problem.bottom[own[0]]
             while problem.parent[topic] >= 0:
-                state += GOLDEN
-                if uniform(state) >= LABEL_CLIMB:
+                state, u = uniform(state)
+                if u >= LABEL_CLIMB:
                     break
                 topic = problem.parent[topic]
         misses = 0
         while True:
-            state += GOLDEN
-            place = draw_place(problem.cumulative, problem.first[topic], problem.last[topic], uniform(state))
+            state, u = uniform(state)
+            place = draw_place(problem.cumulative, problem.first[topic], problem.last[topic], u)
             if seen[place] != mark:
                 break
             if problem.parent[topic] >= 0:
@@ -124,24 +115,24 @@ def draw_labels(problem, state, own, seen, mark):
 @kernel
 def draw_word(problem, state, own):
     """Draw a word of one of the places ``own``, of a topic above it, or of all words; return its rank and the state."""
-    state += GOLDEN
-    if uniform(state) < problem.feature_noise:
-        state += GOLDEN
-        return zipf(problem.words, uniform(state)), state
-    state += GOLDEN
-    place = own[np.int64(uniform(state) * own.size)]
+    state, u = uniform(state)
+    if u < problem.feature_noise:
+        state, u = uniform(state)
+        return zipf(problem.words, u), state
+    state, u = uniform(state)
+    place = own[np.int64(u * own.size)]
     source = problem.parent.size + place  # vocabularies are numbered: those of the topics, then those of the labels
     topic = problem.bottom[place]
     while problem.parent[topic] >= 0:  # the topic of all labels has no vocabulary
-        state += GOLDEN
-        if uniform(state) >= WORD_CLIMB:
+        state, u = uniform(state)
+        if u >= WORD_CLIMB:
             break
         source = topic
         topic = problem.parent[topic]
-    state += GOLDEN
-    number = zipf(problem.vocabulary, uniform(state))
-    word = stream(problem.vocabulary_seed, source) + np.uint64(number) * GOLDEN
-    return zipf(problem.words, uniform(word)), state
+    state, u = uniform(state)
+    number = zipf(problem.vocabulary, u)
+    _, u = uniform(stream(problem.vocabulary_seed, source) + np.uint64(number - 1) * GOLDEN)
+    return zipf(problem.words, u), state
 
 
 @kernel
@@ -156,8 +147,8 @@ def draw_features(problem, state, own, features, counts):
             f = problem.feature_ids[word]
             draws += 1
         else:  # most drawn words are in the row already: take the next free one
-            state += GOLDEN
-            f = problem.feature_ids[zipf(problem.words, uniform(state))]
+            state, u = uniform(state)
+            f = problem.feature_ids[zipf(problem.words, u)]
             while counts[f] > 0:
                 f = (f + 1) % n_features
         if counts[f] == 0:
@@ -192,11 +183,11 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
             out[t] = np.float32(out[t] * scale)
         # The words are drawn; now some labels are replaced.
         for c in range(own.size):
-            state += GOLDEN
-            if uniform(state) < problem.label_noise:
+            state, u = uniform(state)
+            if u < problem.label_noise:
                 for _ in range(MOST_MISSES):
-                    state += GOLDEN
-                    place = draw_place(problem.cumulative, 0, seen.size, uniform(state))
+                    state, u = uniform(state)
+                    place = draw_place(problem.cumulative, 0, seen.size, u)
                     if seen[place] != mark:
                         seen[place] = mark
                         own[c] = place
