@@ -4,10 +4,8 @@ import functools
 import hashlib
 import inspect
 import logging
-import os
 import pickle
 import sys
-import uuid
 from pathlib import Path
 
 import llvmlite
@@ -15,7 +13,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from xmlcore.system import ALL_KERNELS_SECONDS, FIRST_FIT_SECONDS
+from xmlcore.system import ALL_KERNELS_SECONDS, FIRST_FIT_SECONDS, atomic_write
 
 PACKAGE = Path(__file__).resolve().parent
 ENDING = ".nbc"
@@ -140,12 +138,6 @@ def _read(path, key):
 
 def _write(path, content):
     """Write a file wholly or not at all; who may read it is decided by the umask."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)  # it may have been deleted meanwhile
-        with open(part, "xb") as file:
-            file.write(content)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    path.parent.mkdir(parents=True, exist_ok=True)  # it may have been deleted meanwhile
+    with atomic_write(path, lasting=False) as file:
+        file.write(content)
