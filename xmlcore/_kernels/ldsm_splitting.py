@@ -3,6 +3,7 @@
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.ldsm_objective import objective
 from xmlcore._kernels.ldsm_rows import (
     RowsOfNode,
@@ -102,13 +103,8 @@ def list_histograms(hist, kept_labels, arity):
     """List the labels that occur in each child's rows, and how often they occur."""
     n_labels = kept_labels.size
     hist_ptr = np.zeros(arity + 1, np.int64)
-    filled = 0
-    for c in range(arity):
-        for i in range(n_labels):
-            filled += hist[c * n_labels + i] > 0
-        hist_ptr[c + 1] = filled
-    labels = np.empty(filled, np.int32)
-    counts = np.empty(filled, np.int64)
+    labels = np.empty(hist.size, np.int32)
+    counts = np.empty(hist.size, np.int64)
     filled = 0
     for c in range(arity):
         for i in range(n_labels):
@@ -116,7 +112,8 @@ def list_histograms(hist, kept_labels, arity):
                 labels[filled] = kept_labels[i]
                 counts[filled] = hist[c * n_labels + i]
                 filled += 1
-    return hist_ptr, labels, counts
+        hist_ptr[c + 1] = filled
+    return hist_ptr, enlarged(labels, filled, filled), enlarged(counts, filled, filled)
 
 
 @kernel
@@ -139,30 +136,22 @@ def measure_split(labels, hist, n_labels, settings, parts):
 
 @kernel
 def used_columns(weights, kept_columns, arity):
-    """Leave out the columns whose weights are 0 for all children, and part the biases from the weights."""
+    """Leave out, in place, the columns whose weights are 0 for all children; part the biases from the weights."""
     n_columns = kept_columns.size
-    n_used = 0
-    for f in range(n_columns):
-        is_used = False
-        for c in range(arity):
-            is_used = is_used or weights[arity * f + c] != 0.0
-        n_used += is_used
-    columns = np.empty(n_used, np.int32)
-    used_weights = np.empty(n_used * arity, weights.dtype)
+    columns = np.empty(n_columns, np.int32)
+    bias = np.empty(arity, weights.dtype)
+    for c in range(arity):
+        bias[c] = weights[arity * n_columns + c]
     at = 0
     for f in range(n_columns):
         is_used = False
         for c in range(arity):
             is_used = is_used or weights[arity * f + c] != 0.0
+            weights[arity * at + c] = weights[arity * f + c]
         if is_used:
-            for c in range(arity):
-                used_weights[arity * at + c] = weights[arity * f + c]
             columns[at] = kept_columns[f]
             at += 1
-    bias = np.empty(arity, weights.dtype)
-    for c in range(arity):
-        bias[c] = weights[arity * n_columns + c]
-    return columns, used_weights, bias
+    return enlarged(columns, at, at), enlarged(weights, arity * at, arity * at), bias
 
 
 @kernel
