@@ -16,6 +16,15 @@ def enlarged(array, filled, size):
     return more
 
 
+@kernel
+def longest(ptr):
+    """Return the largest number of entries of a row."""
+    most = 0
+    for i in range(ptr.size - 1):
+        most = max(most, ptr[i + 1] - ptr[i])
+    return most
+
+
 @inlined
 def fill(array, value):
     """Do what ``array[:] = value`` does, which takes longer to compile."""

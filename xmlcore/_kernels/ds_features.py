@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import longest
 from xmlcore._kernels.ds_nearest import nearest, row_square, scratch
 from xmlcore._kernels.k_best import sort_best_first
 from xmlcore._kernels.sorting import first_at_least, sort_in_place, stable_order
@@ -156,15 +157,6 @@ def _between(square, other, product):
     if square > 0 and other > 0:
         return math.sqrt(max(0.0, 2.0 - 2.0 * (product / math.sqrt(square) / math.sqrt(other))))
     return 1.0 if square > 0 or other > 0 else 0.0
-
-
-@kernel
-def longest(ptr):
-    """Return the largest number of terms that a row has."""
-    most = 0
-    for i in range(ptr.size - 1):
-        most = max(most, ptr[i + 1] - ptr[i])
-    return most
 
 
 @kernel

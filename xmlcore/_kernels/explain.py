@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.arrays import enlarged
+from xmlcore._kernels.arrays import enlarged, longest
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability, log_slope
 from xmlcore._kernels.sorting import first_at_least
@@ -82,10 +82,7 @@ def share_along_paths(x, paths, classifiers, out, baseline, total):
     # features. Feature f gets its part w_f x_f of m - b.
     bias = classifiers.bias
     loss = classifiers.loss
-    longest = 0
-    for r in range(x.ptr.size - 1):
-        longest = max(longest, x.ptr[r + 1] - x.ptr[r])
-    parts = np.empty(longest, np.float64)
+    parts = np.empty(longest(x.ptr), np.float64)
     for r in range(x.ptr.size - 1):
         start = x.ptr[r]
         size = x.ptr[r + 1] - start
@@ -126,19 +123,17 @@ def share_along_ways(forest, arity, x, labels, out, baseline, total):
     # reached the threshold, else the differences to the weights of the child with the second largest margin.
     root = forest.root
     n_trees = root.size - 1
-    longest = 0
-    for r in range(x.ptr.size - 1):
-        longest = max(longest, x.ptr[r + 1] - x.ptr[r])
+    longest_row = longest(x.ptr)
     most = 0
     for tree in range(n_trees):
         most = max(most, root[tree + 1] - root[tree])
-    products = np.empty(longest, np.float64)
+    products = np.empty(longest_row, np.float64)
     margins = np.empty(arity, np.float32)
     visited = Visited(
         np.empty(most, np.int32), np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64),
         np.empty(most, np.float64),
     )  # fmt: skip
-    at = np.empty(64 * longest, np.int64)
+    at = np.empty(64 * longest_row, np.int64)
     for r in range(x.ptr.size - 1):
         start = x.ptr[r]
         end = x.ptr[r + 1]

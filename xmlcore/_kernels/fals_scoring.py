@@ -4,16 +4,15 @@ import numpy as np
 
 from xmlcore._kernels import rng
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import longest
 
 
 @kernel
 def reference_squares(ptr, units, signs, weights_in, weights_out, base, weight, sums):
     """Add the weighted squares of rows that differ from a reference in a few hidden units."""
-    longest = 0
-    for i in range(ptr.size - 1):
-        longest = max(longest, ptr[i + 1] - ptr[i])
-    left = np.empty((longest, weights_out.shape[1]), np.float32)
-    right = np.empty((longest, weights_in.shape[1]), np.float32)
+    most = longest(ptr)
+    left = np.empty((most, weights_out.shape[1]), np.float32)
+    right = np.empty((most, weights_in.shape[1]), np.float32)
     change = np.zeros(base.shape, np.float32)
     for i in range(ptr.size - 1):
         n = ptr[i + 1] - ptr[i]

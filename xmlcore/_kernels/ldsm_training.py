@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.arrays import longest
 from xmlcore._kernels.ldsm_objective import choose_directions, objective
 from xmlcore._kernels.ldsm_rows import read_standardised
 from xmlcore._kernels.rng import stream, uniform
@@ -129,12 +130,10 @@ def start_training(node, settings, seed, number):
     for i in range(weights.size):
         state, drawn = uniform(state)
         weights[i] = (2.0 * drawn - 1.0) * settings.spread
-    longest = node.n_columns if node.ptr.size == 1 else 0
-    for i in range(node.ptr.size - 1):
-        longest = max(longest, node.ptr[i + 1] - node.ptr[i])
+    most = node.n_columns if node.ptr.size == 1 else longest(node.ptr)
     return _State(
-        weights, np.zeros(weights.size, kind), np.zeros(node.n_columns, kind), np.empty(longest, kind),
-        np.empty(longest, kind), np.empty(longest, kind), np.empty(longest, kind),
+        weights, np.zeros(weights.size, kind), np.zeros(node.n_columns, kind), np.empty(most, kind),
+        np.empty(most, kind), np.empty(most, kind), np.empty(most, kind),
     )  # fmt: skip
 
 
