@@ -21,6 +21,8 @@ sys.dont_write_bytecode = False
 
 gc.disable()  # until all tests are collected, of which it would take a third of the time
 LONG_FILES = ("test_types.py", "test_states.py")  # a minute or longer, and among the last by their names
+# Compact models have kernels that nothing else needs and no warm-up compiles: one process does it for all.
+COMPACT_FILES = ("tests/cli/test_commands.py", "tests/experiment/test_sharing.py", "tests/models/test_compacting.py")
 BROWSER_TIMEOUT = 600  # seconds for one test, which waits up to 120 s for each of several jobs
 
 
@@ -61,7 +63,7 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Have two processes run all browser tests: with more, dashboards and browsers slow each other down."""
+    """Have two processes run all browser tests, which slow each other down, and one those of compact models."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -69,6 +71,8 @@ def pytest_xdist_make_scheduler(config, log):
     class TwoBrowsers(LoadFileScheduling):
         def _split_scope(self, nodeid):
             file = super()._split_scope(nodeid)
+            if file in COMPACT_FILES:
+                return "compact models"
             if not file.startswith("tests/e2e/"):
                 return file
             return "one half" if file.endswith("test_browser.py") else "the other half"

@@ -6,6 +6,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from compiled import compiled
 
 from xmlcore import PLT, LdSM, Mixture, TextClassifier, load_model
 from xmlcore._kernels.plt_index import BLOCKS, EVERY, LOW
@@ -78,12 +79,13 @@ def test_compact_models_are_saved_small_and_say_what_it_costs(fitted, tmp_path):
     assert report["bits"] == 8 and (isinstance(model, Mixture) or report["bytes_after"] < 0.5 * report["bytes_before"])
     assert abs(report["before"]["P@1"] - report["after"]["P@1"]) < 0.01 and not hasattr(model, "compact_")
     small.save(tmp_path / "m")
-    expected = small.predict_topk(X, 5)
+    expected, before = small.predict_topk(X, 5), compiled()
     np.testing.assert_allclose(expected.scores, model.predict_topk(X, 5).scores, atol=0.1)
     for mmap in (True, False):
         again = load_model(tmp_path / "m", mmap=mmap)
         np.testing.assert_array_equal(again.predict_topk(X, 5).scores, expected.scores)
         assert isinstance(model, Mixture) or again.compact_ == report
+    assert compiled() == before
     labels = expected.labels[:, 0]
     if not isinstance(model, Mixture):
         np.testing.assert_allclose(again.label_probabilities(X, labels), expected.scores[:, 0], rtol=1e-4)

@@ -297,6 +297,7 @@ class PLT(LinearModel):
         model._set_fitted(
             self.trees_, trees, self.feature_of_column_, self.n_features_in_, self.n_labels_, self.settings_
         )
+        model._protect()  # so that it is searched by the kernels of loaded models
         return model
 
     def _n_labels_of(self, Y) -> int | None:
