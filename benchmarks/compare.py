@@ -36,7 +36,7 @@ SETTINGS = LIBRARY.parent / "settings.json"
 DATA = ("bibtex", "delicious", "wordnet-hyper", "wordnet-class", "aloi")
 WIDE_DATA = ("delicious", "wordnet-class")  # where ensembles are compared, and settings chosen for ours
 FULL_RUNS = 3  # fewer are no full line-up
-ATTEMPTS = 3  # of a run that other programs disturbed, or in which a kernel was compiled, which is for the cold start
+ATTEMPTS = 3  # of a run that other programs disturbed, or in which a kernel was compiled
 
 
 class Contestant(NamedTuple):
@@ -60,8 +60,7 @@ CONTESTANTS = {
     "xmlcore-wide": Contestant("xmlcore, 3 wide trees", "xmlcore", "ensemble", "wide"),
     "omikuji-bonsai": Contestant("omikuji, Bonsai-like, 3 trees", "omikuji", "ensemble", BONSAI),
 }
-COLD_START = "cold-start"
-EVERY = (*CONTESTANTS, COLD_START)
+EVERY = tuple(CONTESTANTS)
 
 
 def kinds_on(name):
@@ -119,27 +118,6 @@ def quality(data, weights, labels):
     return {name: 100 * float(value) for name, value in found.items()}
 
 
-def cold_start(folder, kernels, options):
-    """Measure compile times: in one process with nothing compiled, then in several with everything on disk.
-
-    Returns {"empty": a dict of seconds, "filled": a list of them}, see library/cold_start.py.
-    """
-
-    def one(state):
-        done = subprocess.run(
-            [sys.executable, *machine.ALONE[True], str(LIBRARY / "cold_start.py"), str(folder), state],
-            env=machine.environment(options.threads, kernels),
-            capture_output=True,
-            text=True,
-            timeout=options.timeout,
-        )
-        if done.returncode:
-            raise SystemExit(f"the cold start failed, {machine.complaint(done)}")
-        return json.loads(done.stdout)
-
-    return {"empty": one("empty"), "filled": [one("filled") for _ in range(options.runs)]}
-
-
 def ask_versions(python, libraries, threads, kernels=None):
     """Return the versions of libraries in a Python, or the errors where they do not work."""
     done = subprocess.run(
@@ -164,8 +142,6 @@ def line_up(options, versions, settings):
     """
     taking_part, missing = [], {}
     for key in options.only:
-        if key == COLD_START:
-            continue
         contestant = CONTESTANTS[key]
         error = versions[contestant.library]["error"]
         if error:
@@ -229,10 +205,10 @@ def main():
         print(comparison.markdown(results))
         return
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))["chosen"] if SETTINGS.is_file() else {}
-    rivals = sorted({CONTESTANTS[key].library for key in options.only if key != COLD_START} - {"xmlcore"})
+    rivals = sorted({CONTESTANTS[key].library for key in options.only} - {"xmlcore"})
     with tempfile.TemporaryDirectory(prefix="xmlcore-benchmark-") as temporary:
         work = Path(temporary)
-        kernels = work / "kernels" if COLD_START in options.only else kernel_cache_root()
+        kernels = kernel_cache_root()
         versions = ask_versions(sys.executable, ["xmlcore"], options.threads, kernels)
         ours = versions.pop("python")
         versions |= ask_versions(options.rivals, rivals, options.threads)
@@ -252,7 +228,6 @@ def main():
             "versions": versions,
             "missing": missing,
             "data": {},
-            "cold_start": None,
             "contestants": {key: contestant._asdict() for key, contestant in taking_part},
         }
 
@@ -267,9 +242,6 @@ def main():
             )
             results["data"][name] = described(data)
             prepare(data, work / name, texts)
-            if COLD_START in options.only and results["cold_start"] is None:
-                results["cold_start"] = {"data": name} | cold_start(work / name, work / "cold", options)
-                say("cold start measured")
             run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep)
             shutil.rmtree(work / name)
     results |= {"complete": True, "xmlcore_code_end": machine.code_now()}

@@ -204,16 +204,6 @@ def targets(results):
         judge("peak memory in training, whole process (of the least rival's)", "≤ 1.3×", whole_, 1.3, tables.times),
         judge("the same, rise in training (of the least rival's)", "–", rise, None, tables.times),
     ]
-    cold = results["cold_start"]
-    extra = compiling = None
-    if cold:
-        extra = max(one["first_fit_s"] - one["second_fit_s"] for one in cold["filled"]), "kernels on disk"
-        compiling = cold["empty"]["compile_s"], "nothing on disk"
-    name = cold["data"] if cold else "cold start"
-    found += [
-        judge("new process: first minus second training", "≤ 2 s", {name: extra}, 2.0, tables.seconds),
-        judge("compiling everything", "< 60 s", {name: compiling}, math.nextafter(60.0, 0), tables.seconds),
-    ]
     return found
 
 
@@ -311,7 +301,6 @@ def markdown(results):
         _troubles(results),
         _single(results),
         _wide(results),
-        _cold_start(results),
     ]
     parts += [_data_set(results, name) for name in results["data"]]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -472,28 +461,6 @@ def _wide(results):
     ]  # fmt: skip
     rival = names.get(WIDE_RIVAL, "omikuji's, which was not measured")
     return f"**{names[WIDE]}, over {rival}**\n\n" + tables.table(head, rows)
-
-
-def _cold_start(results):
-    """Return the table of compile times."""
-    found = results["cold_start"]
-    if not found:
-        return ""
-    empty, filled = found["empty"], found["filled"]
-
-    def middle(*names):
-        return statistics.median(sum(one[name] for name in names) for one in filled)
-
-    total = empty["import_s"] + empty["fit_s"] + empty["predict_s"] + empty["rest_s"]
-    return (
-        f"**Compiling.** Nothing on disk: import {empty['import_s']:.1f} s, first small training "
-        f"{empty['fit_s']:.1f} s, first prediction {empty['predict_s']:.1f} s, everything else that PLT offers "
-        f"{empty['rest_s']:.1f} s: {total:.1f} s in all, of which compiling took {empty['compile_s']:.1f} s. "
-        f"Kernels on disk, new process, {found['data']}: import {middle('import_s'):.2f} s; first training "
-        f"{middle('first_fit_s'):.2f} s, second {middle('second_fit_s'):.2f} s; first prediction "
-        f"{middle('first_predict_s'):.2f} s, second {middle('second_predict_s'):.2f} s; compiling "
-        f"{middle('compile_s'):.1f} s (medians of {len(filled)}). None of this is in the tables."
-    )
 
 
 def _data_set(results, data):

@@ -188,7 +188,6 @@ def results(*runs, **more):
         "versions": {"python": "3.12", "python of the others": "3.11"},
         "missing": {},
         "data": {name: about for name in dict.fromkeys(r["data"] for r in runs)},
-        "cold_start": None,
         "contestants": {key: {"name": name} for key, name in names.items()},
         "runs": list(runs),
     } | more
@@ -224,12 +223,6 @@ def test_ensembles_are_judged_on_their_data_sets_only():
 def test_limits_that_are_reached_are_not_met():
     assert comparison.judge("p", "< 0.2", {"a": (0.2, "")}, comparison.BELOW_ONE_ROW, str).met is False
     assert comparison.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
-    cold = {"empty": {"import_s": 1, "fit_s": 1, "predict_s": 1, "rest_s": 50, "compile_s": 60.0}, "data": "a"}
-    once = {"first_fit_s": 3.0, "second_fit_s": 1.5, "first_predict_s": 1, "second_predict_s": 1, "import_s": 1}
-    cold["filled"] = [once | {"compile_s": 0.0}, once | {"first_fit_s": 4.0, "compile_s": 0.0}]
-    found = results(run("a", "xmlcore", 0, 1.0), cold_start=cold)
-    assert target(found, "new process").worst == "2.5 s" and target(found, "new process").met is False
-    assert target(found, "compiling").met is False
     from xmlcore import PLT
 
     assert comparison.DEFAULTS.items() <= PLT().get_params().items()
