@@ -8,14 +8,10 @@ have labels. P@1 and P@5 are measured on the rows held out, by which the default
 The labels needed are the share of the rows at which a curve first reaches 95 % of the precision with all labels.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 
-from benchmarks.library import command, files, machine, tables
-from benchmarks.library.processes import say
-from benchmarks.precision import read_data
+from benchmarks.library import command, tables
+from benchmarks.library.data import measure_each
 from xmlcore import PLT, metrics, review
 from xmlcore.review.labelling import WAYS
 
@@ -32,26 +28,30 @@ def precision(model, X, Y):
 def curve(data, rows, held_out, way, seed):
     """Return P@1 and P@5 on the rows held out and on the test rows, by number of batches."""
     labelled, left, n, points = *np.split(rows, [round(FIRST * rows.size)]), round(FIRST * rows.size), []
-    X, Y = data.X_train, data.Y_train
     while True:
-        model = PLT().fit(X[labelled], Y[labelled])
-        points.append(precision(model, X[held_out], Y[held_out]) + precision(model, data.X_test, data.Y_test))
+        model, found = point(data, labelled, held_out)
+        points.append(found)
         if labelled.size >= LAST * rows.size or not left.size:
             return points
-        chosen = review.to_label(model, X[left], n, by=way, n_suggestions=1, random_state=seed)["row"].unique()
+        chosen = review.to_label(model, data.X_train[left], n, by=way, n_suggestions=1, random_state=seed)[
+            "row"
+        ].unique()
         labelled, left = np.append(labelled, left[chosen]), np.delete(left, chosen)
 
 
-def measure(data, seed):
-    rows = np.random.default_rng(seed).permutation(data.n_train)[:MOST_ROWS]
-    held_out, rows = np.split(rows, [rows.size // 5])
-    return {way: curve(data, rows, held_out, way, seed) for way in WAYS} | {"all": full(data, rows, held_out)}
+def measure(data, _):
+    for seed in range(SEEDS):
+        rows = np.random.default_rng(seed).permutation(data.n_train)[:MOST_ROWS]
+        held_out, rows = np.split(rows, [rows.size // 5])
+        curves = {way: curve(data, rows, held_out, way, seed) for way in WAYS}
+        yield {"seed": seed, "curves": curves | {"all": [point(data, rows, held_out)[1]]}}
 
 
-def full(data, rows, held_out):
+def point(data, rows, held_out):
+    """Return a model of some rows, and its P@1 and P@5 on the rows held out and on the test rows."""
     model = PLT().fit(data.X_train[rows], data.Y_train[rows])
-    X, Y = data.X_train[held_out], data.Y_train[held_out]
-    return [precision(model, X, Y) + precision(model, data.X_test, data.Y_test)]
+    here = precision(model, data.X_train[held_out], data.Y_train[held_out])
+    return model, here + precision(model, data.X_test, data.Y_test)
 
 
 def needed(points, most, place):
@@ -90,23 +90,5 @@ def markdown(results):
     return "\n\n".join(texts) + "\n"
 
 
-def main():
-    parser = command.parser("labelling", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
-    parser.add_argument("--data", nargs="+", metavar="NAME", default=[])
-    command.add_files(parser, files.RESULTS / "labelling.json")
-    options = parser.parse_args()
-    if options.table:
-        return command.show(markdown(files.read_json(options.out)), options)
-    results = machine.header("labelling", 2)
-    for name in options.data:
-        data = read_data(options.folder, name)
-        for seed in range(SEEDS):
-            results["runs"].append({"name": name, "seed": seed, "curves": measure(data, seed)})
-            say(json.dumps(results["runs"][-1])[:200])
-            command.keep(results, options)
-    command.show(markdown(results), options)
-
-
 if __name__ == "__main__":
-    main()
+    measure_each(command.parser("labelling", __doc__), measure, markdown)

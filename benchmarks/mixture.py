@@ -19,8 +19,8 @@ import xmlcore
 from benchmarks.compare import quality
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES
+from benchmarks.library.data import read_data
 from benchmarks.library.processes import say
-from benchmarks.precision import read_data
 from xmlcore import metrics
 
 RESULTS = Path(tempfile.gettempdir()) / "xmlcore-mixture.json"

@@ -13,7 +13,6 @@ file, which is named, unless --out names another; results/precision.json has wha
 """
 
 import argparse
-import gzip
 import sys
 import tempfile
 import time
@@ -26,10 +25,10 @@ from benchmarks.compare import Contestant, add_model, ask_versions, quality, run
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES, PRECISIONS
 from benchmarks.library.contestant import SUMMED
-from benchmarks.library.data import described, prepare, read_real
+from benchmarks.library.data import TEXT_ROWS, described, prepare, read_data
 from benchmarks.library.processes import say
 from xmlcore import experiment, metrics
-from xmlcore.datasets import Dataset, read_text_dataset
+from xmlcore.datasets import Dataset
 from xmlcore.system import kernel_cache_root
 
 RESULTS = Path(tempfile.gettempdir()) / "xmlcore-precision" / "precision.json"
@@ -38,7 +37,6 @@ DATA = (  # what is in results/precision.json
     "wordnet-class", "aloi", "wordnet-hyper", "yso-finna-en",
 )  # fmt: skip
 LARGE = ("delicious", "wordnet-class", "aloi", "wordnet-hyper", "yso-finna-en")  # settings are tried with one tree
-TEXT_ROWS = 60_000  # a sample of the training rows, where rows are texts
 HELD_OUT = 0.2  # of the training rows
 TREES, WIDE_BEAM, SEED = 3, 50, 0
 MOST_LABELS = 1000  # for one-vs-rest of scikit-learn
@@ -84,16 +82,6 @@ SETTINGS = {  # what is tried; the first is the default, and the others keep sma
     ),
     "scikit-learn": settings([{}], ("C",), (1.0,), (0.3,), (3.0,), (0.1,), (10.0,)),
 }  # fmt: skip
-
-
-def read_data(folder, name):
-    """Return a data set of the folder; of texts, a sample of the training rows and all test rows, as tf-idf."""
-    if (folder / name / "train.txt.gz").is_file():
-        return read_real(folder / name)
-    with gzip.open(folder / name / "train.jsonl.gz") as file:
-        lines = file.readlines()
-    rows = np.sort(np.random.default_rng(SEED).permutation(len(lines))[:TEXT_ROWS])
-    return read_text_dataset(b"".join(lines[row] for row in rows), folder / name / "test.jsonl.gz", name=name)
 
 
 class Ranker:

@@ -1,33 +1,30 @@
-"""Are planted wrong and missing labels the first doubts, and what does a reviewer gain by them?
+"""Are planted wrong and missing labels the first doubts?
 
     python -m benchmarks.review FOLDER --data bibtex cooking delicious wordnet-hyper [--cleanlab PYTHON]
 
 Of the labels of training rows, 5 % are replaced by others and 20 % are taken away. The other label is any one of those
 that the row does not have, one drawn by frequency, or one of five whose rows are most alike. Doubts are compared with
 the faults that were planted (true faults of the data count as none), and with cleanlab, which gets the same
-probabilities as a dense matrix, by a Python that has it. Then a reviewer corrects 1 % of the labels: the first doubts,
-rightly or with errors of their own, or places drawn at random among labels and candidates; PLT() is trained again.
+probabilities as a dense matrix, by a Python that has it.
 """
 
 import json
 import subprocess
 import tempfile
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from benchmarks.library import command, files, machine, tables
-from benchmarks.library.processes import say
+from benchmarks.library import command, tables
+from benchmarks.library.data import measure_each
 from benchmarks.memory import highest_memory
-from benchmarks.precision import read_data
-from xmlcore import PLT, metrics, review
+from xmlcore import PLT, review
 
 WAYS = ("at random", "by frequency", "confused")
 FIRST = (100, 1000)
 SHARES = {"wrong": 0.05, "missing": 0.2}
-ERRORS = (0.0, 0.05, 0.1)  # shares of a reviewer's decisions that are wrong
 DENSE_GB = 4  # of probabilities that cleanlab is given at most
 CLEANLAB = """
 import json, resource, sys
@@ -80,45 +77,29 @@ def shares_right(places, faults):
     return [float(right[:n].mean()) for n in FIRST]
 
 
-def by_cleanlab(python, found, Y, work):
+def by_cleanlab(python, found, Y):
     """Return the first places by cleanlab and the bytes that it takes above the probabilities."""
     p = np.zeros(Y.shape)
     p[found["row"], found["label"]] = found["probability"]
-    np.savez(work / "given.npz", p=p, rows=Y.indptr, labels=Y.indices)
-    done = subprocess.run([python, "-c", CLEANLAB, work / "given.npz"], capture_output=True, text=True, check=True)
+    with tempfile.NamedTemporaryFile(suffix=".npz") as given:
+        np.savez(given.name, p=p, rows=Y.indptr, labels=Y.indices)
+        done = subprocess.run([python, "-c", CLEANLAB, given.name], capture_output=True, text=True, check=True)
     first, taken = json.loads(done.stdout)
     return np.array(first), taken + p.nbytes
 
 
-def reviewed(found, Y, faults, share, rng, errors=0.0, at_random=False):
-    """Return labels after a reviewer has decided about a share of them."""
-    places = (found["row"] * Y.shape[1] + found["label"]).to_numpy()
-    places = (rng.permutation(places) if at_random else places)[: round(share * Y.nnz)]
-    changed = places[np.isin(places, faults) ^ (rng.random(places.size) < errors)]
-    given = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * Y.shape[1] + Y.indices
-    return as_labels(np.setxor1d(given, changed), Y.shape)
-
-
-def measure(data, way, options, work):
-    X, truth = data.X_train, data.Y_train
-    Y, faults = plant(X, truth, way)
-    found, peak, seconds = highest_memory(lambda: review.doubts(PLT(), X, Y))
-    places = (found["row"] * Y.shape[1] + found["label"]).to_numpy()
-    run = {"way": way, "labels": Y.nnz, "faults": faults.size, "peak": peak, "cpu_s": seconds}
-    run["doubts"] = shares_right(places, faults)
-    if options.cleanlab and 8 * Y.shape[0] * Y.shape[1] < DENSE_GB * 2**30:
-        first, taken = by_cleanlab(options.cleanlab, found, Y, work)
-        run |= {"cleanlab": shares_right(first, faults), "cleanlab_bytes": taken}
-    rng = np.random.default_rng(1)
-    ways = {"as planted": Y, "first doubts": reviewed(found, Y, faults, 0.01, rng)}
-    ways |= {f"first, {100 * e:.0f} % errors": reviewed(found, Y, faults, 0.01, rng, e) for e in ERRORS[1:]}
-    ways |= {"at random": reviewed(found, Y, faults, 0.01, rng, at_random=True), "all right": truth}
-    run["trained"] = {}
-    for name, labels in ways.items():
-        ranking = PLT().fit(X, labels).predict_topk(data.X_test, 5)
-        P = metrics.precision_at_k(data.Y_test, ranking, 5)
-        run["trained"][name] = [float(P[0]), float(P[4])]
-    return run
+def measure(data, options):
+    X = data.X_train
+    for way in WAYS:
+        Y, faults = plant(X, data.Y_train, way)
+        found, peak, seconds = highest_memory(partial(review.doubts, PLT(), X, Y))
+        places = (found["row"] * Y.shape[1] + found["label"]).to_numpy()
+        run = {"way": way, "labels": Y.nnz, "faults": faults.size, "peak": peak, "cpu_s": seconds}
+        run["doubts"] = shares_right(places, faults)
+        if options.cleanlab and 8 * Y.shape[0] * Y.shape[1] < DENSE_GB * 2**30:
+            first, taken = by_cleanlab(options.cleanlab, found, Y)
+            run |= {"cleanlab": shares_right(first, faults), "cleanlab_bytes": taken}
+        yield run
 
 
 def markdown(results):
@@ -130,35 +111,12 @@ def markdown(results):
     lines = [[run["name"], run["way"], f"{run['faults']:,}", *shares(run, "doubts"), *shares(run, "cleanlab"),
               tables.mebibytes(run["peak"]), tables.mebibytes(run["cleanlab_bytes"]) if "cleanlab" in run else "",
               tables.seconds(run["cpu_s"])] for run in results["runs"]]  # fmt: skip
-    names = list(results["runs"][0]["trained"])
-    gains = [[run["name"], run["way"], *(" / ".join(f"{100 * p:.2f}" for p in run["trained"][name]) for name in names)]
-             for run in results["runs"]]  # fmt: skip
     texts = ["# Wrong and missing labels", tables.measured_text(results)]
     texts += ["Planted faults among the first doubts, in %.", tables.table(head, lines)]
-    texts += ["P@1 / P@5 on the test rows, in %, after 1 % of the labels were reviewed."]
-    texts += [tables.table(["data", "faults", *names], gains)]
     return "\n\n".join(texts) + "\n"
 
 
-def main():
-    parser = command.parser("review", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
-    parser.add_argument("--data", nargs="+", metavar="NAME", default=[])
-    parser.add_argument("--cleanlab", metavar="PYTHON", help="the interpreter of an environment that has cleanlab")
-    command.add_files(parser, files.RESULTS / "review.json")
-    options = parser.parse_args()
-    if options.table:
-        return command.show(markdown(files.read_json(options.out)), options)
-    results = machine.header("review", 2)
-    with tempfile.TemporaryDirectory() as work:
-        for name in options.data:
-            data = read_data(options.folder, name)
-            for way in WAYS:
-                results["runs"].append({"name": name} | measure(data, way, options, Path(work)))
-                say(json.dumps(results["runs"][-1]))
-                command.keep(results, options)
-    command.show(markdown(results), options)
-
-
 if __name__ == "__main__":
-    main()
+    parser = command.parser("review", __doc__)
+    parser.add_argument("--cleanlab", metavar="PYTHON", help="the interpreter of an environment that has cleanlab")
+    measure_each(parser, measure, markdown)

@@ -1,5 +1,7 @@
 """Data sets as measuring processes read them: real ones, made-up ones, parts of them, in flat files."""
 
+import gzip
+import json
 import sys
 import time
 from pathlib import Path
@@ -7,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.library import machine, processes
-from xmlcore.datasets import Dataset, load, make_synthetic, read_dataset, write_matrix
+from benchmarks.library import command, files, machine, processes
+from xmlcore.datasets import Dataset, load, make_synthetic, read_dataset, read_text_dataset, write_matrix
 
 TOY_ROWS = 500  # what everybody trains on once before anything is measured
+TEXT_ROWS = 60_000  # a sample of the training rows, where rows are texts
 
 
 def normalised(X):
@@ -88,6 +91,32 @@ def read_real(folder):
     """Return the data set of a folder with train.txt.gz and test.txt.gz."""
     folder = Path(folder)
     return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=folder.name)
+
+
+def read_data(folder, name):
+    """Return a data set of the folder; of texts, a sample of the training rows and all test rows, as tf-idf."""
+    if (folder / name / "train.txt.gz").is_file():
+        return read_real(folder / name)
+    with gzip.open(folder / name / "train.jsonl.gz") as file:
+        lines = file.readlines()
+    rows = np.sort(np.random.default_rng(0).permutation(len(lines))[:TEXT_ROWS])
+    return read_text_dataset(b"".join(lines[row] for row in rows), folder / name / "test.jsonl.gz", name=name)
+
+
+def measure_each(parser, measure, markdown):
+    """Measure data sets of a folder, run by run, unless tables alone are wanted; write and print the tables."""
+    name = parser.prog.split(".")[-1]
+    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
+    parser.add_argument("--data", nargs="+", metavar="NAME", default=[])
+    command.add_files(parser, files.RESULTS / f"{name}.json")
+    options = parser.parse_args()
+    results = files.read_json(options.out) if options.table else machine.header(name, 2)
+    for of in () if options.table else options.data:
+        for run in measure(read_data(options.folder, of), options):
+            results["runs"].append({"name": of} | run)
+            processes.say(json.dumps(results["runs"][-1])[:500])
+            command.keep(results, options)
+    command.show(markdown(results), options)
 
 
 def frequent_part(data, n_labels):
