@@ -60,7 +60,7 @@ class Listed:
     source: tuple  # what the frame is made from, as texts and numbers
 
 
-class Results(door.Alone):
+class Results(door.Page):
     """A page about all results of this workspace, on whatever data sets: ``run`` is the :class:`Listed` ones."""
 
     def list(self, fingerprint) -> list:

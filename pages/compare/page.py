@@ -32,4 +32,4 @@ def draw(ready) -> None:
 
 
 ASKED = "Which model is better, on what, at what cost?"
-door.page("Compare", draw, listed.Results(ASKED, below=external.show))
+door.page("Compare", draw, listed.Results(ASKED, below=external.show, reads_data=False, needs_data=False))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.data import manage
 from pages.data.forms import form, published, split, synthetic, texts, upload, vectorizer
-from pages.shared import actions, addresses, format, fragments, jobs, sections
+from pages.shared import actions, addresses, format, jobs, sections
 from pages.shared.workspaces import workspace
 from xmlcore import datasets
 
@@ -22,16 +22,11 @@ def add(fingerprint) -> None:
     forms = {
         "Upload data": (upload.FORM.is_open(), lambda: form.draw(upload.FORM, fingerprint)),
         "Upload texts": (texts.FORM.is_open(), lambda: form.draw(texts.FORM)),
-        "Published": (_stays_open("download", published.busy(), fingerprint), _published),
+        "Published": (_stays_open("download", published.busy(), fingerprint), published.draw),
         "Synthetic": (_stays_open("synthetic", synthetic.FORM.busy(), fingerprint), lambda: form.draw(synthetic.FORM)),
     }
     tabs = upload.FORM.chosen.key("tabs")  # with the form emptied, as when its file is taken over by that of texts
     _box("add", "Add a data set", forms, opened=st.session_state.pop(addresses.ADDING, False), key=tabs)
-
-
-def _published():
-    published.progress()
-    fragments.alone(published.show)()
 
 
 def _stays_open(name: str, busy: bool, fingerprint) -> bool:

@@ -42,4 +42,4 @@ def draw(ready) -> None:
         sections.show("data", further)
 
 
-door.page("Data", draw, door.Always())
+door.page("Data", draw, door.Page(needs_data=False))

@@ -1,7 +1,5 @@
 """Problems of the data set: rows that are equal, empty or contradict each other; and how training and test differ."""
 
-from typing import NamedTuple
-
 import pandas as pd
 import streamlit as st
 
@@ -13,34 +11,25 @@ TITLE = "Problems"  # of the section
 NAMED = 2  # kinds of problems that are named beside the cards
 
 
-class DataProblem(NamedTuple):
-    """A kind of problem that is looked for."""
-
-    key: str  # name of its number in the summaries
-    of: str  # the number of which it is a part
-    title: str
-    advice: str
-
-
 LEAK = "n_test_seen_in_train"  # makes measures wrong, however few these are
-LOOKED_FOR = (
-    DataProblem(LEAK, "test rows", "test rows that occur in training",
+LOOKED_FOR = (  # name of the number in the summaries, that of which it is a part, title, advice
+    (LEAK, "test rows", "test rows that occur in training",
             "Measures are too high. “Change or compare data sets”, “Split again”, can leave them out."),
-    DataProblem("n_rows_other_labels", "rows", "rows with the same features but other labels",
+    ("n_rows_other_labels", "rows", "rows with the same features but other labels",
             "No model can be right about all of these rows."),
-    DataProblem("n_repeated_train", "training rows", "repeated training rows", "They weigh more in training."),
-    DataProblem("n_repeated_test", "test rows", "repeated test rows", "They weigh more in measures."),
-    DataProblem("n_rows_without_features_train", "training rows", "training rows without features",
+    ("n_repeated_train", "training rows", "repeated training rows", "They weigh more in training."),
+    ("n_repeated_test", "test rows", "repeated test rows", "They weigh more in measures."),
+    ("n_rows_without_features_train", "training rows", "training rows without features",
             "They teach a model only how frequent labels are."),
-    DataProblem("n_rows_without_features_test", "test rows", "test rows without features",
+    ("n_rows_without_features_test", "test rows", "test rows without features",
             "A model predicts the same for all of them."),
-    DataProblem("n_rows_without_labels_train", "training rows", "training rows without labels",
+    ("n_rows_without_labels_train", "training rows", "training rows without labels",
             "PLT and OneVsRest learn that these rows have none; LdSM and DoubleSampling leave them out."),
-    DataProblem("n_rows_without_labels_test", "test rows", "test rows without labels", "Any prediction is wrong."),
-    DataProblem("n_labels_never_used", "labels", "unused labels", "They only make the data set look larger."),
-    DataProblem("n_labels_only_in_test", "labels", "labels in test rows only",
+    ("n_rows_without_labels_test", "test rows", "test rows without labels", "Any prediction is wrong."),
+    ("n_labels_never_used", "labels", "unused labels", "They only make the data set look larger."),
+    ("n_labels_only_in_test", "labels", "labels in test rows only",
             "No model can predict them. A stratified split puts such labels into training where it can."),
-    DataProblem("n_features_never_used", "features", "unused features", "Harmless, if the files are complete."),
+    ("n_features_never_used", "features", "unused features", "Harmless, if the files are complete."),
 )  # fmt: skip
 
 
@@ -49,7 +38,9 @@ def findings(data, described, examination) -> pd.DataFrame:
     counts = {"training rows": data.n_train, "test rows": data.n_test, "rows": data.n_train + data.n_test}
     counts |= {"labels": data.n_labels, "features": data.n_features}
     summary = described.summary | examination.summary
-    lines = [(p.key, p.title, summary[p.key], 100 * summary[p.key] / counts[p.of], p.advice) for p in LOOKED_FOR]
+    lines = [
+        (key, title, summary[key], 100 * summary[key] / counts[of], advice) for key, of, title, advice in LOOKED_FOR
+    ]
     frame = pd.DataFrame(lines, columns=["key", "title", "number", "share", "advice"])
     return frame.assign(leak=frame["key"] == LEAK).sort_values(["leak", "number"], ascending=False, kind="stable")
 

@@ -14,9 +14,8 @@ BARS = "bars are the mean of their sizes, diamonds the mean with its sign."
 
 
 def of_a_label(view) -> None:
-    names = cached.label_names(view.run.fingerprint)
     key, query = "explain.features.label", "explain.label.query"
-    label = selectors.choose_label(view.data, names, "features", key, query, first=view.label)
+    label = selectors.choose_label(view.data, "features", key, query, first=view.label)
     learned = _importance(view.key, label)
     name = view.data.label_name(label)
     if not learned.frame["mean_abs"].any():

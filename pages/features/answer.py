@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.features.view import few_steps, plan, selection_union
-from pages.shared import cached, fields, format, selectors, settings, tables
+from pages.shared import format, settings, tables
 from pages.shared.figures import charts
 from pages.shared.rows import explaining
 from xmlcore import figures
@@ -131,12 +131,3 @@ def label_table(view, label) -> None:
     config = {column: titles[column] for column in (*first, *more, "feature") if column in shown}
     tables.show(shown[[*config]], "features.table", config, first=first, most=290)
     st.caption(f"{format.count(len(shown), 'feature')} that {format.bold(view.data.label_name(label))} keeps.")
-
-
-def choose_order(view) -> bool:
-    return view.by_gradient and ORDERS[fields.radio("Ranked by", list(ORDERS), "features.order", help=ABOUT_ORDERS)]
-
-
-def choose_label(view) -> int:
-    names = cached.label_names(view.fingerprint)
-    return selectors.choose_label(view.data, names, "features", "features.label", QUERY)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import answer, compare, labels, reduced, select
 from pages.features.view import ShownSelection
-from pages.shared import door, fields, sections
+from pages.shared import door, fields, sections, selectors
 
 
 def draw(ready) -> None:
@@ -12,8 +12,10 @@ def draw(ready) -> None:
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
-        label = answer.choose_label(view)
-        view.weighted = answer.choose_order(view)
+        label = selectors.choose_label(view.data, "features", "features.label", answer.QUERY)
+        if view.by_gradient:
+            order = fields.radio("Ranked by", list(answer.ORDERS), "features.order", help=answer.ABOUT_ORDERS)
+            view.weighted = answer.ORDERS[order]
         view.n_bars = fields.choice("Features drawn", answer.BARS, "features.drawn", 15)
         ready.choose("Selection shown")
     with left:

@@ -29,7 +29,7 @@ def answer() -> str:
     paused = sum(map(queue.is_paused, waiting))
     apart = {mine, job_queue.SERVER, job_queue.FIRST_VISIT}
     others = [job for job in queue.jobs() if job.active and apart.isdisjoint(job.owners)]
-    line, later = queue.waiting(), first_results.waiting()
+    line, later = queue.waiting(), st.session_state.get(first_results.NEXT)
     last = max((at for at, job in enumerate(line) if mine in job.owners), default=0)
     waits = [len(waiting) - paused, paused]
     for record in sweeping.running():  # trainings of sweeps that are to come, and no jobs yet
@@ -135,9 +135,11 @@ def _card(job, record, waits):
         if waits and not job.fits:
             st.warning("This job does not fit into the memory of this machine: choose smaller settings.")
         with st.container(horizontal=True):
-            _button("Stop", "stop", job, jobs.stop, job.id, disabled=job.cancelling)
+            stop = {"on_click": jobs.stop, "args": (job.id,), "disabled": job.cancelling}
+            actions.button("Stop", key=f"jobs.stop.{job.id}", **stop)
             if waits and "memory" in job.waits_for:
-                _button("Start anyway", "insist", job, job_queue.queue().insist, job.id)
+                insist = {"on_click": job_queue.queue().insist, "args": (job.id,)}
+                actions.button("Start anyway", key=f"jobs.insist.{job.id}", **insist)
             shown = st.session_state.get(LOG) == job.id
             take = {"on_click": st.session_state.update, "args": ({LOG: None if shown else job.id},)}
             if not waits:
@@ -166,7 +168,3 @@ def _facts(job, record):
 
 def _expected(job) -> list:
     return [] if job.plan.seconds is None else [f"expected {format.roughly(job.plan.seconds)}"]
-
-
-def _button(label, name, job, do, *args, disabled=False):
-    actions.button(label, key=f"jobs.{name}.{job.id}", on_click=do, args=args, disabled=disabled)

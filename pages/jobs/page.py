@@ -11,4 +11,4 @@ def draw(ready) -> None:
     ended.show()
 
 
-door.page("Jobs", draw, door.Alone())
+door.page("Jobs", draw, door.Page(reads_data=False, needs_data=False))

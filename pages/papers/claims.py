@@ -65,18 +65,13 @@ def detail(ready, claim) -> None:
     with left:
         st.markdown(f"{format.bold(claim.says)} {format.plain(claim.reason)}")
         st.caption(f"Evidence: {format.plain(claim.evidence.partition('#')[0])}")
-        _values(claim)
+        if (frame := claim.values()) is not None:
+            st.caption("As published, in the paper's units:")
+            columns = {name: st.column_config.Column(name) for name in frame}
+            tables.show(frame, f"papers.values.{claim.table}", columns, first=tuple(frame), most=340)
     with right:
         _repeat(ready, claim)
         addresses.link(claim.page, f"More on the page {claim.page}")
-
-
-def _values(claim) -> None:
-    frame = claim.values()
-    if frame is not None:
-        st.caption("As published, in the paper's units:")
-        columns = {name: st.column_config.Column(name) for name in frame}
-        tables.show(frame, f"papers.values.{claim.table}", columns, first=tuple(frame), most=340)
 
 
 def _repeat(ready, claim) -> None:

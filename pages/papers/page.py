@@ -10,4 +10,4 @@ def draw(ready) -> None:
     claims.detail(ready, claims.table(ready, listed))
 
 
-door.page("Papers", draw, door.Always())
+door.page("Papers", draw, door.Page(needs_data=False))

@@ -147,10 +147,6 @@ def _measures(_, ready, found):
     return figures.measures_compared(frame[frame["k"].isin(results.ks(ready.data.n_labels))]), frame
 
 
-def _frame(draw, _, ready, found):
-    return draw(found[""].frame, FIRST), found[""].frame
-
-
 def _networks(claim, ready, found):
     frame = comparisons.networks(found[""], comparisons.of_fals(claim.repeat, ready.data), ready.data)
     return figures.networks_compared(frame, FIRST), frame

@@ -1,7 +1,6 @@
 """Which labels are predicted: by a threshold, by a promised recall, or the best for a measure."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -63,7 +62,7 @@ def decide(chosen, prediction, allowed: np.ndarray | None = None) -> None:
     with right:
         name, least = _pick(found, cuts, kept and decided.without_labels(kept))
         if name is not None:
-            _table(outcomes(found, name, kept and decided.without_labels(kept), least, chosen))
+            _show_measures(found, name, kept and decided.without_labels(kept), least, chosen)
             name = decided.among(name, allowed)
             if allowed is not None and not allowed.all():
                 st.caption(
@@ -153,36 +152,22 @@ def _meanings() -> str:
     return "\n\n".join(lines)
 
 
-class Outcome(NamedTuple):
-    """A measure of the labels that a decision predicts; nan where it is not known."""
-
-    measure: str
-    test: float  # on the test rows, which decide nothing
-    other: float  # by the labels predicted there now, or before the decision was kept
-    held_out: float = np.nan  # on the rows from which the decision was learnt
-    low: float = np.nan  # the 95 % interval of ``test``, where a bound was asked for
-    high: float = np.nan
-
-
-def outcomes(learnt, name: str, kept: str | None, least: dict, chosen) -> list[Outcome]:
-    """Return the measures of the decision of a name; ``least`` has the bounds asked for, by measure."""
+def _show_measures(learnt, name: str, kept: str | None, least: dict, chosen) -> None:
+    """Show the measures of the decision of a name; ``least`` has the bounds asked for, by measure."""
     one, other = learnt.line(name), learnt.line(None if name == kept else kept)
     if name in CHOICES:
-        lines = [Outcome(f"{name}, %", 100 * one["decided"], 100 * other.get(name, np.nan))]
-        # A measure of the first k, which predict has not: compared with the labels of largest P.
-        return [*lines, Outcome(f"{name} by the best scores, %", 100 * one["plain"], np.nan)] if "@" in name else lines
-    lines = []
-    for title, of, times in OF_PROMISE if name.startswith(PROMISE) else OF_CUT:
-        values = (times * line.get(column, np.nan) for line, column in ((one, of), (other, of), (one, HELD_OUT + of)))
-        line = Outcome(title, *values)
-        if of in least:
-            half = 196 * _standard_error(chosen.key, name, of)
-            line = line._replace(low=max(line.test - half, 0), high=min(line.test + half, 100))
-        lines.append(line)
-    return lines
-
-
-def _table(lines: list[Outcome]) -> None:
+        lines = [{"measure": f"{name}, %", "test": 100 * one["decided"], "other": 100 * other.get(name, np.nan)}]
+        if "@" in name:  # a measure of the first k, which predict has not: compared with the labels of largest P
+            lines.append({"measure": f"{name} by the best scores, %", "test": 100 * one["plain"]})
+    else:
+        lines = []
+        for title, of, times in OF_PROMISE if name.startswith(PROMISE) else OF_CUT:
+            values = {"test": (one, of), "other": (other, of), "held_out": (one, HELD_OUT + of)}
+            values = {place: times * line.get(column, np.nan) for place, (line, column) in values.items()}
+            if of in least:
+                half = 196 * _standard_error(chosen.key, name, of)
+                values |= {"low": max(values["test"] - half, 0), "high": min(values["test"] + half, 100)}
+            lines.append({"measure": title} | values)
     frame = pd.DataFrame(lines).dropna(axis=1, how="all")
     columns = {
         "measure": tables.text("Measure", 180),

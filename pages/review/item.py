@@ -65,7 +65,8 @@ def _item(view, line) -> None:
     decided = view.decided[view.decided["row"] == row].set_index("label")["decision"]
     others = {*tables.ids(view.data.Y_train, row), *decided.index[decided == "add"]}
     others = sorted(others - {label, *decided.index[decided == "remove"]})
-    st.markdown(f"**Training row {row:,}**{called}. Other labels: {_listed(view, others)}.")
+    others = format.plain(", ".join(tables.label_names(view.data, others))) or "no others"
+    st.markdown(f"**Training row {row:,}**{called}. Other labels: {others}.")
     _why(view, row, label, name)
     alike.show(view.ready.fingerprint, view.data.X_train[[row]], "review.nearest", label, row)
 
@@ -80,10 +81,6 @@ def _others(view, row) -> None:
     titles = [f"{line['decision'].capitalize()} {format.plain(view.data.label_name(line['label']))}" for line in lines]
     how = {"on_click": view.put, "args": (lines,), "disabled": unknown or not lines}
     actions.button("; ".join(titles) or "Change", key="review.others", **how)
-
-
-def _listed(view, labels) -> str:
-    return format.plain(", ".join(tables.label_names(view.data, labels))) if len(labels) else "no others"
 
 
 def _why(view, row, label, name) -> None:

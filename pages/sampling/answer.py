@@ -154,13 +154,17 @@ def buckets(view, study, past, names) -> None:
         if r["model"] != MODEL:
             newest.setdefault(run_names.style_model(r), r)
     others = list(newest.values())[:OTHERS]
-    frame, styles = _frame(view, study, others, names), run_names.styles([view.record, *others], names)
+    parts = [study.buckets.assign(run=names[view.key])]
+    for r in others:
+        of_run = results.read(by_bucket, r)
+        parts += [] if of_run is None else [of_run.assign(run=names[r["key"]])]  # else it is being made again
+    frame = pd.concat(parts, ignore_index=True).query("n_rows > 0")
     if frame.empty:
         st.caption("No test row has a label.")
         return
     beside = " The other bars show the newest result of every other model." if others else ""
     columns = {"n_classes": "n_labels", "accuracy": "micro R@1", "macro_f1": MACRO_F1}
-    bars = frame.join(styles, on="run").rename(columns=columns)
+    bars = frame.join(run_names.styles([view.record, *others], names), on="run").rename(columns=columns)
     captions = {
         "accuracy": f"Share of the test examples of these labels whose label is predicted first.{beside}",
         "macro_f1": f"{MACRO_F1_HELP} A rare label counts as much as a frequent one.",
@@ -175,16 +179,6 @@ def buckets(view, study, past, names) -> None:
                 caption,
             )
     _table(view, study)
-
-
-def _frame(view, study, others, names):
-    parts = [study.buckets.assign(run=names[view.key])]
-    for r in others:
-        of_run = results.read(by_bucket, r)
-        if of_run is not None:  # else it is being made again
-            parts.append(of_run.assign(run=names[r["key"]]))
-    frame = pd.concat(parts, ignore_index=True)
-    return frame[frame["n_rows"] > 0]
 
 
 def _table(view, study):

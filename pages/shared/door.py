@@ -66,14 +66,15 @@ class Ready:
 
 @dataclasses.dataclass(frozen=True)
 class Page:
-    """A page about the data set in use; ``below`` is drawn below what the door says."""
+    """A page about the data set in use."""
 
-    reads_data, needs_data = True, True
     question: str = ""  # that the page answers: said while there is no result
     train: str = "PLT"  # the model that a button trains while there is no result
     models: tuple = ()  # those whose results are shown; empty: all
-    below: Callable | None = None
+    below: Callable | None = None  # drawn below what the door says
     measures: bool = False  # whether it is about how often predictions are right
+    reads_data: bool = True  # whether it is about the data set in use
+    needs_data: bool = True  # whether it is not drawn while none is in use
 
     def list(self, fingerprint) -> list:
         return []
@@ -98,18 +99,6 @@ class Page:
 
     def watch(self, ready: Ready) -> None:
         """Show the progress and the failures of trainings that the page waits for."""
-
-
-class Always(Page):
-    """A page that is drawn also while no data set is in use."""
-
-    needs_data = False
-
-
-class Alone(Always):
-    """A page that is not about the data set in use."""
-
-    reads_data = False
 
 
 class Runs(Page):

@@ -22,7 +22,7 @@ ROWS = 500  # test rows of the measurement under noise
 CANDIDATES, ADVERSARIAL, EXAMPLES = (1, 2, 5, 10, 20, 50, 100), (1, 2, 5), (0.5, 1.0, 2.0, 5.0)
 FALS = {"n_hidden": 128}  # a small network: the default one takes over a minute
 COUNT = 12  # of these results
-_NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
+NEXT = "first.next"  # key of st.session_state: what begins once no other job waits or runs
 
 
 def table(fingerprint: str) -> list[tuple]:
@@ -72,14 +72,9 @@ def _sweep(data, run):
     return task, {f"sampling.{field} {short}": value for field, value in typed.items()}
 
 
-def waiting():
-    """Return the task that begins once no other job waits or runs; None if there is none."""
-    return st.session_state.get(_NEXT)
-
-
 def go_on() -> None:
     """List the first results that are kept, and begin the next one if no job waits or runs."""
-    st.session_state[_NEXT] = None
+    st.session_state[NEXT] = None
     if workspace.read_only():
         return
     fingerprint = workspace.get("dataset")
@@ -145,7 +140,7 @@ def _list_or_begin(task, rank, is_listed):
     is_kept = is_listed or task.exists()
     active = _active()
     if not is_kept and active and task.key not in active:  # one that another session has begun is joined
-        st.session_state[_NEXT] = task
+        st.session_state[NEXT] = task
         fragments.redraw_once(lambda: not _active())
         return False
     if not is_listed and cached.estimated(task) is not None:  # else what it reads is gone

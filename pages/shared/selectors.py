@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import fields, format, tables
+from pages.shared import cached, fields, format, tables
 from pages.shared.results import predictions
 from pages.shared.view import OF, look, now
 from pages.shared.workspaces import workspace
@@ -66,8 +66,9 @@ def query_key(name: str, data) -> str:
     return f"{name} {data.fingerprint}"
 
 
-def choose_label(data, names, field: str, key: str, query_field: str, first: int | None = None, **also) -> int:
+def choose_label(data, field: str, key: str, query_field: str, first: int | None = None, **also) -> int:
     """Let the user choose a label: one of the most frequent ones, or one that a search finds."""
+    names = cached.label_names(data.fingerprint)
     label, search = getattr(now(), field), query_key(query_field, data)
     if label is None or label >= data.n_labels:
         label = int(names["label"].iloc[0]) if first is None else first

@@ -90,12 +90,13 @@ def _table(lines, own, inventory, fields):
         return
     with above:
         pinned = all(by in artifact.pins for artifact in chosen)
+        pins = owned.spread(chosen, inventory, fields["sweeps"])
         actions.button(
             "Unpin" if pinned else "Pin",
             key="storage.pin",
             icon=":material/keep_off:" if pinned else ":material/keep:",
-            on_click=_pin,
-            args=(owned.spread(chosen, inventory, fields["sweeps"]), by, not pinned),
+            on_click=_done,
+            args=(lambda: [(store.unpin if pinned else store.pin)(*one.name, by=by) for one in pins],),
             help="A pinned result, and all that it was made from, is not removed to make room.",
         )
         members = with_trials(chosen, inventory, fields["sweeps"])
@@ -109,8 +110,8 @@ def _table(lines, own, inventory, fields):
             "Delete",
             key="storage.delete",
             icon=":material/delete:",
-            on_click=_delete,
-            args=(goes, inventory, title),
+            on_click=_done,
+            args=(lambda: delete(goes, inventory, title), "deleted"),
             disabled=any(artifact.key in needed for artifact in goes),
             help=f"{total}, less results of other workspaces; not while a job needs it. *Undo* brings it back for "
             f"{minutes} minutes.",
@@ -129,10 +130,6 @@ def _done(change, done: str = "changed") -> bool:
         workspace.notify(f"Not {done}: {store.trouble(0) or error}")
         return False
     return True
-
-
-def _pin(chosen, by, pin):
-    _done(lambda: [(store.pin if pin else store.unpin)(*artifact.name, by=by) for artifact in chosen])
 
 
 def _bound(most: int):
@@ -218,7 +215,3 @@ def _of_nobody(goes: list, inventory, still: set[str]) -> dict:
             gone[artifact.name] = artifact
             line += inventory.computed_from(artifact.key)
     return gone
-
-
-def _delete(goes, inventory, title):
-    _done(lambda: delete(goes, inventory, title), "deleted")

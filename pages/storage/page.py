@@ -4,4 +4,4 @@ from pages.shared import door
 from pages.shared.process import room
 from pages.storage import kept
 
-door.page("Storage", lambda ready: kept.show(room.inventory()), door.Alone())
+door.page("Storage", lambda ready: kept.show(room.inventory()), door.Page(reads_data=False, needs_data=False))

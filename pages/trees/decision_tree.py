@@ -122,8 +122,7 @@ class DecisionTreeView(one_tree.TreeView):
         chosen = MODES[self.mode], lambda name: look(mode=MODES.index(name))
         fields.pick("Drawn", {name: name for name in MODES}, "trees.mode", *chosen, widget="radio", horizontal=True)
         if self.mode == LABEL:
-            names = cached.label_names(self.run.fingerprint)
-            self.of_label(selectors.choose_label(self.data, names, "of", "trees.label", "trees.query", node=None))
+            self.of_label(selectors.choose_label(self.data, "of", "trees.label", "trees.query", node=None))
         else:
             (self.on_path if self.mode == PATH else self.below_top)()
         color = _controls(self)

@@ -81,8 +81,7 @@ class LabelTreeView(one_tree.TreeView):
             one_tree.tree_field(self, columns[0])
         one_tree.node_field(self, columns[-1])
         with right:
-            names = cached.label_names(self.run.fingerprint)
-            label = selectors.choose_label(self.data, names, "of", "trees.label", "trees.query")
+            label = selectors.choose_label(self.data, "of", "trees.label", "trees.query")
         before = f"Path to {format.plain(self.data.label_name(label))}:"
         one_tree.crumbs(self, int(self.tree.leaf_of_label[label]), "trees.label.path", before)
         if int(self.tree.depth[-1]) < 2:

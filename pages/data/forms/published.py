@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, fields, format, jobs, tables, tasks
+from pages.shared import actions, fields, format, fragments, jobs, tables, tasks
 from pages.shared.workspaces import dataset_list, workspace
 from xmlcore import datasets, experiment
 from xmlcore.datasets.registry import downloaded
@@ -71,12 +71,14 @@ def busy() -> bool:
     return bool(_running() or _failed())
 
 
-def progress() -> None:
+def draw() -> None:
+    """Show what is being made and what failed, and the choice of a data set."""
     jobs.watch(_running())
     failed = _failed()
     jobs.show_failures(failed)
     for name in dict.fromkeys(record["params"]["name"] for record, _ in failed):
         st.markdown(f"**To get {format.plain(name)} by hand**, {_steps(entries()[name])}")
+    fragments.alone(show)()
 
 
 def _running() -> list:

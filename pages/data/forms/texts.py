@@ -1,7 +1,5 @@
 """The form for files of texts with labels on the Data page."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -64,14 +62,6 @@ BETWEEN = SEPARATORS | {
 }
 
 
-@dataclass(frozen=True)
-class ColumnFields:
-    """The columns that are chosen, and the first documents."""
-
-    options: dict  # parameters of the task that reads the documents
-    texts: list
-
-
 def _seen(kind, function, file, **options):
     """Return the columns seen at the beginning of a file and notes on it, or the error of reading it and None."""
     try:
@@ -90,8 +80,8 @@ def holds_texts(train, beginning) -> bool:
     return guess.no_blanks or np.mean([len(str(row.get(guess.text, "")).split()) for row in guess.rows]) >= WORDS
 
 
-def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
-    """Show what the file seems to be, its columns and the first documents; None if they cannot be read so."""
+def choose(train, names, encoding: str, key: str) -> tuple[dict, list] | None:
+    """Show what a file seems to be; return parameters of the task that reads it, and its first texts; else None."""
     guess, notes = _seen(encoding, datasets.guess_columns, train, encoding=encoding)
     if notes is None:
         st.error(form.explain(guess))
@@ -111,7 +101,7 @@ def choose(train, names, encoding: str, key: str) -> ColumnFields | None:
         st.error(form.explain(found))
         return None
     _first_documents(*found, notes, key)
-    return ColumnFields(options, found[0])
+    return options, found[0]
 
 
 def _about(train, guess) -> str:
@@ -214,9 +204,8 @@ def _fields() -> form.Request | None:
             columns = choose(train, FILES.file("names"), encoding, f"{FILES.key('columns')}.{train.file_id}")
     settings = vectorizer.show("texts")
     with st.container():
-        if columns is not None and columns.texts and settings is not None:
-            whole = len(columns.texts) < FIRST
-            vectorizer.effect(settings, columns.texts, train.file_id, whole=whole)
+        if columns is not None and columns[1] and settings is not None:
+            vectorizer.effect(settings, columns[1], train.file_id, whole=len(columns[1]) < FIRST)
     left, right = st.columns(2)
     test, names = FILES.uploader("test", left), FILES.uploader("names", right)
     others = {LABEL_TABLE: FILES.uploader(LABEL_TABLE), "vectors": FILES.uploader("vectors", left)}
@@ -230,7 +219,7 @@ def _fields() -> form.Request | None:
         return None
     files = {"train": train, "test": test, "names": names} | others
     files = {role: file for role, file in files.items() if file is not None}
-    params = columns.options | split | {"vectorizer": settings}
+    params = columns[0] | split | {"vectorizer": settings}
     return form.Request(
         lambda: experiment.task("read_texts", {}, params | {"files": task_files.described(files)}),
         files,

@@ -104,7 +104,7 @@ def test_boxes_have_all_forms_in_tabs(ready):
         "Change or compare data sets": ["Split again", "Compare", "Rename, convert or remove"],
     }
     titles = {e.label for e in ready.at.expander} | {tab.label for e in ready.at.expander for tab in e.tabs}
-    advice = next(problem.advice for problem in problems.LOOKED_FOR if problem.key == problems.LEAK)
+    advice = next(advice for key, *_, advice in problems.LOOKED_FOR if key == problems.LEAK)
     assert set(re.findall("“(.+?)”", advice)) <= titles
     assert upload_form.ABOUT.split("*")[1] in titles
     ready.at.session_state[addresses.ADDING] = True
