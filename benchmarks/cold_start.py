@@ -98,18 +98,16 @@ def markdown(results):
         for one in results["runs"]
         if one["what"] in MODELS
     ]
-    lines = ["# Cold start", "", "From an empty folder of compiled kernels, the start of processes included.", ""]
+    lines = ["# Cold start", "From an empty folder of compiled kernels, the start of processes included."]
     if compiled:
-        lines += [tables.table(["", "processes", "seconds", "processor time, s", "on disk, MB"], compiled), ""]
+        lines.append(tables.table(["", "processes", "seconds", "processor time, s", "on disk, MB"], compiled))
     if trained:
         lines += [
             f"The first training on {results['data']}, while another process compiles all kernels. Training is the "
             "fit alone; the rest is starting a process, reading, prediction and measures.",
-            "",
             tables.table(["model", "job to result, s", "of it compiling, s", "training, s"], trained),
-            "",
         ]
-    return "\n".join([*lines, tables.measured_text(results), "", *tables.noise_lines(results), ""])
+    return tables.document(*lines, tables.measured_text(results), *tables.noise_lines(results))
 
 
 def main():

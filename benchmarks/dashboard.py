@@ -11,79 +11,63 @@ import statistics
 from pathlib import Path
 
 from benchmarks.library import browser, command, files, machine, processes, tables
-from benchmarks.library.browser import (
-    choose,
-    dashboard,
-    fill,
-    lines_of,
-    measure,
-    open_page,
-    press,
-    quiet,
-    radio,
-    section,
-    slide,
-    tick,
-    timed,
-    upload,
-)
 
 RESULT = files.RESULTS / "dashboard.json"
 SLOW = "LdSM"  # the model that is trained while pages are opened; its default settings take minutes
 # Interactions of each page, after opening it.
 INTERACTIONS = {
     "Data": {
-        "open Frequency": section("Frequency"),
-        "open Train and test": section("Train and test"),
-        "open Problems": section("Problems"),
-        "open Labels together": section("Labels together"),
-        "labels of the strongest pairs": radio(
+        "open Frequency": browser.section("Frequency"),
+        "open Train and test": browser.section("Train and test"),
+        "open Problems": browser.section("Problems"),
+        "open Labels together": browser.section("Labels together"),
+        "labels of the strongest pairs": browser.radio(
             "Draw", ["the labels of the strongest pairs", "the most frequent labels"]
         ),
-        "more labels drawn": slide("Number of labels", ["ArrowRight", "ArrowRight", "ArrowLeft"]),
-        "tick a label set": tick("label_sets", [1, 2, 0]),
-        "open All labels": section("All labels"),
-        "find labels": fill("Find labels by name or id", ["a", "e", "o"]),
-        "tick a label": tick("labels-table", [0, 1, 2]),
-        "another order of labels": choose("Order", [1, 2, 0]),
-        "open Rows": section("Rows"),
-        "random row": press("Random row"),
-        "find rows by a name": fill("Find rows by label, feature, name or text", ["e", "a", "i"]),
-        "tick a row": tick("rows-table", [2, 3, 4]),
-        "open Size": section("Size"),
+        "more labels drawn": browser.slide("Number of labels", ["ArrowRight", "ArrowRight", "ArrowLeft"]),
+        "tick a label set": browser.tick("label_sets", [1, 2, 0]),
+        "open All labels": browser.section("All labels"),
+        "find labels": browser.fill("Find labels by name or id", ["a", "e", "o"]),
+        "tick a label": browser.tick("labels-table", [0, 1, 2]),
+        "another order of labels": browser.choose("Order", [1, 2, 0]),
+        "open Rows": browser.section("Rows"),
+        "random row": browser.press("Random row"),
+        "find rows by a name": browser.fill("Find rows by label, feature, name or text", ["e", "a", "i"]),
+        "tick a row": browser.tick("rows-table", [2, 3, 4]),
+        "open Size": browser.section("Size"),
     },
     "Compare": {},
     "Train": {
-        "another model": choose("Model", [1, 0, 2]),
-        "the first model": choose("Model", [0, 1, 0]),
-        "1 label predicted": radio("Labels predicted", ["1", "3", "1"]),
-        "5 labels predicted": radio("Labels predicted", ["5", "5", "5"]),
-        "find labels": fill("Find labels by name or id", ["a", "e", ""]),
-        "tick a label": tick(0, [1, 2, 3]),
-        "open Single predictions": section("Single predictions"),
-        "random row": press("Random row"),
-        "next confident mistake": press("Next confident mistake"),
-        "row by number": fill("Test row, 0 to", ["10", "20", "30"]),
-        "open Measures": section("Measures"),
-        "open Label by label": section("Label by label"),
+        "another model": browser.choose("Model", [1, 0, 2]),
+        "the first model": browser.choose("Model", [0, 1, 0]),
+        "1 label predicted": browser.radio("Labels predicted", ["1", "3", "1"]),
+        "5 labels predicted": browser.radio("Labels predicted", ["5", "5", "5"]),
+        "find labels": browser.fill("Find labels by name or id", ["a", "e", ""]),
+        "tick a label": browser.tick(0, [1, 2, 3]),
+        "open Single predictions": browser.section("Single predictions"),
+        "random row": browser.press("Random row"),
+        "next confident mistake": browser.press("Next confident mistake"),
+        "row by number": browser.fill("Test row, 0 to", ["10", "20", "30"]),
+        "open Measures": browser.section("Measures"),
+        "open Label by label": browser.section("Label by label"),
     },
     "Explain": {
-        "random row": press("Random row"),
-        "next confident mistake": press("Next confident mistake"),
-        "row by number": fill("Test row, 0 to", ["11", "21", "31"]),
-        "another label": choose("Label explained", [1, 2, 1]),
-        "open What if": section("What if"),
-        "open Path": section("Path"),
-        "open Noise": section("Noise"),
-        "open Features of a label": section("Features of a label"),
-        "open Another label": section("Another label"),
+        "random row": browser.press("Random row"),
+        "next confident mistake": browser.press("Next confident mistake"),
+        "row by number": browser.fill("Test row, 0 to", ["11", "21", "31"]),
+        "another label": browser.choose("Label explained", [1, 2, 1]),
+        "open What if": browser.section("What if"),
+        "open Path": browser.section("Path"),
+        "open Noise": browser.section("Noise"),
+        "open Features of a label": browser.section("Features of a label"),
+        "open Another label": browser.section("Another label"),
     },
-    "Robustness": {"another kind of noise": choose("Noise or attack", [1, 2, 0])},
+    "Robustness": {"another kind of noise": browser.choose("Noise or attack", [1, 2, 0])},
     "Trees": {
-        "find a label": fill("Find labels by name or id", ["a", "e", "o"]),
-        "node by number": fill("Node, 0 to", ["3", "5", "0"]),
-        "open How well nodes decide": section("How well nodes decide"),
-        "open The tree": section("The tree"),
+        "find a label": browser.fill("Find labels by name or id", ["a", "e", "o"]),
+        "node by number": browser.fill("Node, 0 to", ["3", "5", "0"]),
+        "open How well nodes decide": browser.section("How well nodes decide"),
+        "open The tree": browser.section("The tree"),
     },
     "Features": {},
     "Sampling": {},
@@ -95,19 +79,19 @@ INTERACTIONS = {
 
 def upload_and_train(page, folder):
     """Upload the data set of a folder, and train a PLT on it."""
-    upload(page, folder)
-    open_page("Train")(page)
-    quiet(page)
+    browser.upload(page, folder)
+    browser.open_page("Train")(page)
+    browser.quiet(page)
     page.get_by_role("button", name="Train", exact=True).click()
     page.get_by_text("ranks a true label first").first.wait_for()
 
 
 def measure_busy(page, rounds):
     """Return a record for each page, with the seconds to open it in each round, while a training runs."""
-    open_page("Train")(page)
+    browser.open_page("Train")(page)
     page.get_by_role("combobox", name="Model to train").first.click()
     page.get_by_role("option", name=SLOW).first.click()
-    quiet(page)
+    browser.quiet(page)
     page.get_by_role("button", name="Train", exact=True).click()
     stop = page.get_by_test_id("stButton").get_by_role("button", name="Stop", exact=True)
     stop.first.wait_for()
@@ -115,7 +99,7 @@ def measure_busy(page, rounds):
     page.evaluate("window.ignoreJobs = true")
     found = {}
     for at in range(rounds):
-        this = {name: timed(page, open_page(name)) for name in INTERACTIONS}
+        this = {name: browser.timed(page, browser.open_page(name)) for name in INTERACTIONS}
         if not stop.count():
             if not found:
                 raise SystemExit(f"the training of {SLOW} ended in the first round: take a larger data set")
@@ -131,9 +115,9 @@ def measure_busy(page, rounds):
 
 def run(folder, rounds):
     """Start a server and a browser, and measure: records of an idle machine, and of one with a training."""
-    with dashboard() as page:
+    with browser.dashboard() as page:
         upload_and_train(page, folder)
-        return measure(page, INTERACTIONS, rounds), measure_busy(page, rounds)
+        return browser.measure(page, INTERACTIONS, rounds), measure_busy(page, rounds)
 
 
 def busy_text(records):
@@ -143,26 +127,19 @@ def busy_text(records):
     every = [value for one in records for value in one["seconds"]]
     return [
         "## While a training runs",
-        "",
         f"Pages opened while {SLOW} is trained on all cores: median {statistics.median(every):.2f} s, at most "
         f"{max(every):.2f} s.",
-        "",
-        tables.table(["page", "interaction", "median, s", "most, s"], lines_of(records), left=2),
-        "",
+        browser.table(records),
     ]
 
 
 def markdown(results):
     """Return the results as Markdown."""
-    return "\n".join(
-        [
-            "# Interactions with the dashboard",
-            "",
-            *browser.summary(results["runs"], f"On {results['data']}, with a trained PLT", results["rounds"]),
-            *busy_text(results.get("busy")),
-            tables.measured_text(results),
-            "",
-        ]
+    return tables.document(
+        "# Interactions with the dashboard",
+        *browser.summary(results["runs"], f"On {results['data']}, with a trained PLT", results["rounds"]),
+        *busy_text(results.get("busy")),
+        tables.measured_text(results),
     )
 
 

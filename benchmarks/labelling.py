@@ -87,7 +87,7 @@ def markdown(results):
             f"are reached, and the mean precision over all batches; median, lowest and highest of the seeds."
         )
         texts.append(tables.table(["data", "way", *heads], lines, 2))
-    return "\n\n".join(texts) + "\n"
+    return tables.document(*texts)
 
 
 if __name__ == "__main__":

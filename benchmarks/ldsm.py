@@ -1,14 +1,12 @@
 """LdSM: is a degenerate split undone, as in the authors' program, or kept, as the paper prints it?
 
-    python -m benchmarks.ldsm FOLDER [--data bibtex ...] [--out FILE.jsonl]
+    python -m benchmarks.ldsm FOLDER --data tmc2007-500 20ng ohsumed bibtex yeast scene corel5k eurlex4k-dev
 
-Each line of the file is one training; a second start goes on from there. On test rows, the program's settings with 5
-trees and 10 epochs. On a fifth of the training rows that is held out, LdSM() and what could replace it, after training
-on at most 4,000 others: by these alone a default is chosen. Times are processor time of one thread.
+On test rows, the program's settings with 5 trees and 10 epochs. On a fifth of the training rows that is held out,
+LdSM() and what could replace it, after training on at most 4,000 others: by these alone a default is chosen. Times are
+processor time of one thread.
 """
 
-import json
-import sys
 import tempfile
 import time
 import warnings
@@ -17,10 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.library import command, tables
-from benchmarks.library.data import read_real
+from benchmarks.library.data import measure_each
 from xmlcore import LdSM, experiment, metrics
 
-DATA = ("tmc2007-500", "20ng", "ohsumed", "bibtex", "yeast", "scene", "corel5k", "eurlex4k-dev")
 MOST_ROWS = 4000
 UNDO, KEEP = ({"degenerate_splits": how} for how in ("undo", "keep"))
 TEST = {how: UNDO | {"degenerate_splits": how, "n_estimators": 5, "n_epochs": 10} for how in ("undo", "keep")}
@@ -41,49 +38,36 @@ def measured(model, data):
     return {"P": precision.tolist(), "s": seconds, "depth": model.size()["depth"], "nodes": model.size()["n_nodes"]}
 
 
-def measure(folder, names, out):
-    """Append to a file what is not in it yet."""
-    done = {(line["data"], line["rows"], line["settings"]) for line in read(out)}
-    for name in names:
-        data = read_real(folder / name)
-        part = experiment.without_held_out(data, 0.2, 0, min(MOST_ROWS, round(0.8 * data.n_train)))
-        jobs = [("held out", key, LdSM(n_jobs=1, **params), part) for key, params in HELD_OUT.items()]
-        jobs += [("test", key, LdSM.preset("program", n_jobs=1, **params), data) for key, params in TEST.items()]
-        for rows, key, model, rows_of in jobs:
-            if (name, rows, key) not in done:
-                line = {"data": name, "rows": rows, "settings": key} | measured(model, rows_of)
-                print(line, flush=True)
-                with open(out, "a") as file:
-                    file.write(json.dumps(line) + "\n")
+def measure(data, _):
+    part = experiment.without_held_out(data, 0.2, 0, min(MOST_ROWS, round(0.8 * data.n_train)))
+    jobs = [("held out", key, LdSM(n_jobs=1, **params), part) for key, params in HELD_OUT.items()]
+    jobs += [("test", key, LdSM.preset("program", n_jobs=1, **params), data) for key, params in TEST.items()]
+    for rows, key, model, rows_of in jobs:
+        yield {"rows": rows, "settings": key} | measured(model, rows_of)
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
-
-
-def main(arguments):
-    parser = command.parser("ldsm", __doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--data", nargs="+", default=DATA)
-    parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "xmlcore-ldsm.jsonl")
-    options = parser.parse_args(arguments)
-    measure(options.folder, options.data, options.out)
+def markdown(results):
+    names, parts = list(dict.fromkeys(run["name"] for run in results["runs"])), [tables.measured_text(results)]
     for rows, settings in (("test", [*TEST]), ("held out", [*HELD_OUT])):
-        found = {(line["data"], line["settings"]): line for line in read(options.out) if line["rows"] == rows}
+        found = {(run["name"], run["settings"]): run for run in results["runs"] if run["rows"] == rows}
         lines = []
-        for name in options.data:
+        for name in names:
             base = found[name, settings[0]]
             cells = [tables.three(base["P"]), tables.seconds(base["s"])]
             for key in settings[1:]:
                 one = found[name, key]
                 cells += [tables.three(one["P"]), tables.times(one["s"] / base["s"])]
             lines.append([name, *cells])
-        print(tables.table([f"data, {rows} rows", *(head for key in settings for head in (key, "time"))], lines), "\n")
+        parts.append(tables.table([f"data, {rows} rows", *(h for key in settings for h in (key, "time"))], lines))
         for key in settings[1:]:
-            ratios = [np.array(found[name, key]["P"]) / found[name, settings[0]]["P"] for name in options.data]
+            ratios = [np.array(found[name, key]["P"]) / found[name, settings[0]]["P"] for name in names]
             gains = 100 * (np.mean(ratios, axis=1) - 1)
-            print(f"{key}: {gains.mean():+.1f} % on average over data sets, {(gains > 0).sum()} of {gains.size} gain\n")
+            parts.append(
+                f"{key}: {gains.mean():+.1f} % on average over data sets, {(gains > 0).sum()} of {gains.size} gain"
+            )
+    return tables.document(*parts)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    out = Path(tempfile.gettempdir()) / "xmlcore-ldsm.json"
+    measure_each(command.parser("ldsm", __doc__), measure, markdown, out)

@@ -249,7 +249,7 @@ def rows(run):
 
 def markdown(results):
     """Return the results as Markdown."""
-    parts = ["# Many sessions at once", ""]
+    parts = ["# Many sessions at once"]
     for run in results["runs"]:
         found = findings(run)
         parts += [
@@ -258,19 +258,14 @@ def markdown(results):
             "the trainings, too."
             + f" Other processes asked for {100 * run['busy']:.0f} % of each core."
             * bool(run["busy"]),
-            "",
             tables.table(["what", "goal", "found"], rows(run), left=3),
-            "",
             "What is not as it should be: " + ("nothing." if not found else ""),
-            *([""] if found else []),
-            *[f"- {text}" for text in found],
-            "",
+            "\n".join(f"- {text}" for text in found),
             f"The event loop of the visitors was late by {1000 * (run['driver_lag_p99'] or 0):.0f} ms in one of a "
             "hundred cases: times are that much too long.",
-            *tables.noise_lines({"runs": [run]}),
-            "",
         ]
-    return "\n".join([*parts, tables.measured_text(results), ""])
+        parts[-1] = "\n".join([parts[-1], *tables.noise_lines({"runs": [run]})])
+    return tables.document(*parts, tables.measured_text(results))
 
 
 def main():

@@ -171,10 +171,10 @@ def markdown(results):
                 f"{run['cpu_s']:.1f}", *of, f"{run['others_cpu'] or 0:.0%}",
             ])  # fmt: skip
         beyond.append([name, *(f"{predicted(runs, n):.1f}" for n in MODELLED)])
-    return "\n\n".join([
+    return tables.document(
         "# One tree over a cluster", tables.measured_text(results), tables.table(head, lines, 2),
         "Predicted seconds with so many workers:", tables.table(["data", *map(str, MODELLED)], beyond),
-    ]) + "\n"  # fmt: skip
+    )  # fmt: skip
 
 
 def main():

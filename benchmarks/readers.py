@@ -159,38 +159,23 @@ def markdown(results):
         f"{TITLES[run['kind']]}, {run['mb']} MB, {run['reader']}: failed, {run['failed']}."
         for run in results["runs"] if "failed" in run
     ]  # fmt: skip
-    lines = [
+    head = ["file", "MB", "seconds", "ns per byte", f"of that at {BASE_MB} MB", "first reading, seconds"]
+    return tables.document(
         "# Reading files",
-        "",
         f"Processor time of one thread, for files of {results['rivals_mb']:g} MB that the system has in memory. The "
         f"sparse ARFF file has {N_FEATURES + N_LABELS:,} attributes. liac-arff is used as by scikit-learn's "
         "fetch_openml. *Memory* is by how much the peak of the process rose while it read, in sizes of the file. "
         "scikit-learn reads svmlight only, scipy dense ARFF only.",
-        "",
         tables.table(["file", "reader", "seconds", "MB/s", "time of xmlcore's", "memory"], beside, left=2),
-        "",
         "How the cost of xmlcore grows with the file. Each file is read a few times by a process of its own that keeps "
         "the memory it frees. *Seconds* are those of the later readings, which find this memory: the reader's own "
         "cost. The *first reading* also gets its memory from the system, as a user's does; *system* is the system's "
         "part of it. On a virtual machine that part includes the host's time and differs from run to run.",
-        "",
-        tables.table(
-            [
-                "file",
-                "MB",
-                "seconds",
-                "ns per byte",
-                f"of that at {BASE_MB} MB",
-                "first reading, seconds",
-                "of these system",
-                "memory",
-            ],
-            growth,
-        ),
-        "",
-        *failed,
-    ]
-    return "\n".join([*lines, tables.measured_text(results), "", *tables.noise_lines(results), ""])
+        tables.table([*head, "of these system", "memory"], growth),
+        "\n".join(failed),
+        tables.measured_text(results),
+        *tables.noise_lines(results),
+    )
 
 
 def main():

@@ -111,9 +111,10 @@ def markdown(results):
     lines = [[run["name"], run["way"], f"{run['faults']:,}", *shares(run, "doubts"), *shares(run, "cleanlab"),
               tables.mebibytes(run["peak"]), tables.mebibytes(run["cleanlab_bytes"]) if "cleanlab" in run else "",
               tables.seconds(run["cpu_s"])] for run in results["runs"]]  # fmt: skip
-    texts = ["# Wrong and missing labels", tables.measured_text(results)]
-    texts += ["Planted faults among the first doubts, in %.", tables.table(head, lines)]
-    return "\n\n".join(texts) + "\n"
+    about = "Planted faults among the first doubts, in %."
+    return tables.document(
+        "# Wrong and missing labels", tables.measured_text(results), about, tables.table(head, lines)
+    )
 
 
 if __name__ == "__main__":

@@ -111,7 +111,7 @@ def markdown(results):
                     for k in (0, 1) for errors in ERRORS
                 )])  # fmt: skip
     with_errors = [f"{100 * errors:.0f} % errors" for errors in ERRORS]
-    texts = [
+    return tables.document(
         "# Does a review help?", tables.measured_text(results) + " Means, lowest and highest of the seeds.",
         tables.table(["data", "labels given", "faults", "P@1", "P@1, all right", "P@5", "P@5, all right"], bounds),
         f"Faults in a hundred decisions; and those mended an hour, less the labels that a reviewer's own errors spoil, "
@@ -123,8 +123,7 @@ def markdown(results):
         "Points of P@1 and P@5 gained by training again.",
         tables.table(["data", "decided", "reviewer", *(f"P@{k}, {errors}" for k in (1, 5) for errors in with_errors)],
                      gains, 3),
-    ]  # fmt: skip
-    return "\n\n".join(texts) + "\n"
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

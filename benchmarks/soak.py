@@ -402,21 +402,17 @@ USED = ("threads", "files", "processes")
 
 def markdown(results):
     """Return the results as Markdown."""
-    parts = ["# Everything at once", ""]
+    parts = ["# Everything at once"]
     for run in results["runs"]:
         found = findings(run)
         parts += [
             f"{run['sessions']} visitors for {run['minutes']:g} minutes on one dashboard, to which something was done "
             f"every {run['every']:g} s on average.",
-            "",
             tables.table(["what", "found"], rows(run), left=2),
-            "",
-            "Findings: none." if not found else "Findings:",
-            "",
-            *[f"- {text}" for text in found],
-            *([""] if found else []),
+            "Findings:" if found else "Findings: none.",
+            "\n".join(f"- {text}" for text in found),
         ]
-    return "\n".join([*parts, tables.measured_text(results), ""])
+    return tables.document(*parts, tables.measured_text(results))
 
 
 def main():

@@ -184,7 +184,7 @@ def table_of_features(runs):
         ])  # fmt: skip
     head = ["features", "P@1", "P@3", "P@5", "PSP@5", "number", "of a text", "words, s", "training, s", "trials, s"]
     title = f"**{runs[0]['set']}**: {runs[0]['documents']:,} training texts, {runs[0]['labels']:,} labels."
-    return [title, "", tables.table(head, lines), ""]
+    return [title, tables.table(head, lines)]
 
 
 def markdown(results):
@@ -206,28 +206,19 @@ def markdown(results):
         features += table_of_features([run for run in results["features"] if run["set"] == name])
     if features:
         about = "Precision of `PLT()` in %, and processor time; trials choose on training texts."
-        features = ["## Features", "", about, "", *features, tables.measured_text(results["features_by"]), ""]
+        features = ["## Features", about, *features, tables.measured_text(results["features_by"])]
     share = of["words"][0]["seconds"] / (of["words"][0]["seconds"] + training["seconds"])
-    return "\n".join(
-        [
-            "# Texts",
-            "",
-            "Reading files of documents, each in a process of its own: processor time, and by how much the peak of the "
-            "process's memory rose.",
-            "",
-            tables.table(["format", "documents", "MB", "seconds", "memory, MB"], read),
-            "",
-            f"Words of {results['documents']:,} documents as features; processor time, one core.",
-            "",
-            tables.table(["features are", "features", "values not 0", "seconds", "scikit-learn, seconds"], words),
-            "",
-            f"Training `PLT()` on the single words, for {training['labels']:,} labels, takes "
-            f"{tables.number(training['seconds'])} s of processor time: words are {100 * share:.0f} % of both.",
-            "",
-            tables.measured_text(results),
-            "",
-            *features,
-        ]
+    return tables.document(
+        "# Texts",
+        "Reading files of documents, each in a process of its own: processor time, and by how much the peak of the "
+        "process's memory rose.",
+        tables.table(["format", "documents", "MB", "seconds", "memory, MB"], read),
+        f"Words of {results['documents']:,} documents as features; processor time, one core.",
+        tables.table(["features are", "features", "values not 0", "seconds", "scikit-learn, seconds"], words),
+        f"Training `PLT()` on the single words, for {training['labels']:,} labels, takes "
+        f"{tables.number(training['seconds'])} s of processor time: words are {100 * share:.0f} % of both.",
+        tables.measured_text(results),
+        *features,
     )
 
 

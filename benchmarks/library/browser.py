@@ -196,12 +196,13 @@ def dashboard():
             server.stop()
 
 
-def lines_of(records):
-    """Return a line of a table for each record: its page, what was done, the median and the most seconds."""
-    return [
+def table(records):
+    """Return a table with a line for each record: its page, what was done, the median and the most seconds."""
+    lines = [
         [one["page"], one["what"], f"{statistics.median(one['seconds']):.2f}", f"{max(one['seconds']):.2f}"]
         for one in records
     ]
+    return tables.table(["page", "interaction", "median, s", "most, s"], lines, left=2)
 
 
 def summary(records, where, rounds):
@@ -211,9 +212,6 @@ def summary(records, where, rounds):
     return [
         f"{where}: {len(records)} interactions, {rounds} rounds. From the click to the last change of the page: median "
         f"{statistics.median(every):.2f} s, 95 % within {percentile(every, 0.95):.2f} s, at most {max(every):.2f} s.",
-        "",
         f"Longer than one second in a round: {', '.join(slow) or 'none'}.",
-        "",
-        tables.table(["page", "interaction", "median, s", "most, s"], lines_of(records), left=2),
-        "",
+        table(records),
     ]

@@ -177,16 +177,11 @@ def targets(results):
     one_row = {p: {ONE_ROW_DATA: own(ONE_ROW_DATA, searching(EXACT, f"one_row_p{p}_ms"))} for p in (50, 99)}
     compared = {data: over(data, (EXACT_RIVAL,), searching(EXACT)) for data in every}
     beam = {data: over(data, (BEAM_RIVAL,), searching(BEAM)) for data in every}
+    trained = {data: slow(data) for data in every}
     found += [
         judge("exact top 5 of all rows (of napkinXC's time)", "≤ 0.7×", compared, 0.7, tables.times),
         judge("beam 10 of all rows (of PECOS's time, its quickest way)", "≤ 0.5×", beam, 0.5, tables.times),
-        judge(
-            "beam 10 (of PECOS's time, model as training returns it)",
-            "–",
-            {d: slow(d) for d in every},
-            None,
-            tables.times,
-        ),
+        judge("beam 10 (of PECOS's time, model as training returns it)", "–", trained, None, tables.times),
         *(judge(f"one row, exact, p{p}", "< 0.2 ms", one_row[p], BELOW_ONE_ROW, tables.milliseconds) for p in (50, 99)),
     ]
     for measure in PRECISIONS:
@@ -294,16 +289,9 @@ def names_of(results):
 
 def markdown(results):
     """Return all tables of one set of results as Markdown."""
-    parts = [
-        _warnings(results),
-        _targets(results),
-        _about(results),
-        _troubles(results),
-        _single(results),
-        _wide(results),
-    ]
-    parts += [_data_set(results, name) for name in results["data"]]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    parts = (_warnings, _targets, _about, _troubles, _single, _wide)
+    sets = (_data_set(results, name) for name in results["data"])
+    return tables.document(*(part(results) for part in parts), *sets)
 
 
 def _warnings(results):
@@ -393,10 +381,8 @@ def _about(results):
 
 def _troubles(results):
     """Return a list of who is not in the tables, or not whole, and why."""
-    names, lines = (
-        names_of(results),
-        [f"- **{name}** did not take part: {why}" for name, why in results["missing"].items()],
-    )
+    names = names_of(results)
+    lines = [f"- **{name}** did not take part: {why}" for name, why in results["missing"].items()]
     for run in results["runs"]:
         where = f"{names[run['contestant']]} on {run['data']}, run {run['run'] + 1}"
         if run.get("failed"):
@@ -416,11 +402,8 @@ def _single(results):
     rows = []
     for data in results["data"]:
         for key in present(results, data, OURS):
-            row = [
-                data,
-                name_on(results, data, key),
-                as_ratio(ratio(results, data, key, FAST_TRAINERS, train_s), names),
-            ]
+            row = [data, name_on(results, data, key)]
+            row.append(as_ratio(ratio(results, data, key, FAST_TRAINERS, train_s), names))
             row.append(differences(results, data, key, SINGLE_RIVALS))
             row.append(as_ratio(ratio(results, data, key, (EXACT_RIVAL,), searching(EXACT))))
             row.append(as_ratio(ratio(results, data, key, (BEAM_RIVAL,), searching(BEAM))))

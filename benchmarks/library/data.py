@@ -103,15 +103,15 @@ def read_data(folder, name):
     return read_text_dataset(b"".join(lines[row] for row in rows), folder / name / "test.jsonl.gz", name=name)
 
 
-def measure_each(parser, measure, markdown):
+def measure_each(parser, measure, markdown, out=None):
     """Measure data sets of a folder, run by run, unless tables alone are wanted; write and print the tables."""
-    name = parser.prog.split(".")[-1]
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
-    parser.add_argument("--data", nargs="+", metavar="NAME", default=[])
-    command.add_files(parser, files.RESULTS / f"{name}.json")
+    parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
+    command.add_files(parser, out or files.RESULTS / f"{parser.prog.split('.')[-1]}.json")
     options = parser.parse_args()
-    results = files.read_json(options.out) if options.table else machine.header(name, 2)
-    for of in () if options.table else options.data:
+    results = files.read_json(options.out) if options.table else machine.header(parser.prog.split(".")[-1], 2)
+    names = options.data or (options.folder and sorted(p.parent.name for p in options.folder.glob("*/train.*.gz")))
+    for of in () if options.table else names:
         for run in measure(read_data(options.folder, of), options):
             results["runs"].append({"name": of} | run)
             processes.say(json.dumps(results["runs"][-1])[:500])

@@ -57,6 +57,11 @@ def table(head, rows, left=1):
     return "\n".join(lines)
 
 
+def document(*parts):
+    """Return Markdown of parts, each a text or None, with an empty line between them."""
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
 def whole(value):
     return f"{value:.0f}"
 
