@@ -471,11 +471,8 @@ def _data_set(results, data):
         for search in (EXACT, BEAM):
             if not of(searching(search)):
                 continue
-            row = [
-                name_on(results, data, key),
-                search,
-                statistics.mode(of(lambda run, search=search: fastest_way(run, search)["how"])),
-            ]
+            how = statistics.mode(of(lambda run, search=search: fastest_way(run, search)["how"]))
+            row = [name_on(results, data, key), search, how]
             row.append(tables.spread(of(searching(search))))
             row += [tables.spread(of(searching(search, f"one_row_p{p}_ms"))) for p in (50, 99)]
             row += [
