@@ -164,10 +164,7 @@ def _rows(a, b, k, names, heads, file_name) -> None:
     drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
     for name, run in (("first", first_run), ("second", other)):
         drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
-    columns = {
-        "text": tables.text("Text", 300),
-        "name": tables.text("Name", 260),
-        "row": tables.number("Row", 60, "%d"),
+    columns = tables.OF_ROWS | {
         "labels": tables.text("True labels", 220),
         "first": tables.text(f"{one} predicts", 220, f"Labels that {first} predicts; ✓ marks right ones."),
         "second": tables.text(f"{two} predicts", 220, f"Labels that {second} predicts; ✓ marks right ones."),

@@ -53,10 +53,8 @@ def across(lines, measure: str) -> None:
         | {name: tables.number(head, 130, "%.2f", format.plain(name)) for name, head in heads.items()},
     )
     left_out = lines["fingerprint"].nunique() - len(frame)
-    st.caption(
-        f"{measure} in percent; of each model the best settings on each data set."
-        + (f" Left out: {format.count(left_out, 'data set')} without a result of every model." if left_out else "")
-    )
+    out = f" Left out: {format.count(left_out, 'data set')} without a result of every model." if left_out else ""
+    st.caption(f"{measure} in percent; of each model the best settings on each data set.{out}")
     charts.csv_button("Data sets, CSV", lambda: frame.reset_index(names="dataset"), "data-sets-compared")
     if frame.shape[1] > 2:
         ranking = metrics.friedman(frame)

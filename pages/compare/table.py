@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import answer, listed, mixing
-from pages.shared import door, format, settings, tables
+from pages.compare import answer, listed
+from pages.shared import actions, door, format, jobs, settings, tables, tasks
 from pages.shared.figures import charts
-from pages.shared.results import run_changes, run_names
+from pages.shared.results import results, run_changes, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment, metrics, papers
 
@@ -22,6 +22,15 @@ TIME = {  # title, width and help of the column with the time of training
     "fit_cpu_s": ("Processor time, s", 122, "Of the training, added up over threads: other work hardly changes it."),
     "fit_s": ("Training, s", 85, "By the clock: longer beside other work."),
 }
+# Mixing of ticked results: one press makes a model of theirs, whose result is ticked beside them.
+TWINS = 0.8  # the share of the training rows on which models are trained that find the weights on the others
+MANY = 1000  # of the others, from which on weights by frequency are tried
+SEARCH, OF_MANY = 0.25, 4.0  # seconds for each model, of finding weights on few and on many rows
+HOW = (
+    "One model of the ticked ones: the mean of their calibrated probabilities decides. Its weights come from models of "
+    f"the same settings, which are trained on {100 * TWINS:.0f} % of the training rows and judged on the others. The "
+    "ticked models themselves are its members, and are not trained again."
+)
 SMALL = 46  # width of a column of an interval, in pixels
 
 
@@ -163,7 +172,7 @@ def _parameters(lines, choice) -> list[tuple]:
 
 def buttons(records: list, lines, frame, choice) -> None:
     ticked = [record["key"] for record in records]
-    mixture = mixing.task_of(records)
+    mixture = mixture_of(records)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if records:
             st.caption(f"{format.count(len(records), 'result')} ticked:", width="content")
@@ -173,7 +182,8 @@ def buttons(records: list, lines, frame, choice) -> None:
             run_changes.archive_button(records, "compare")
             run_changes.delete_button(records, "compare")
             if mixture is not None:
-                mixing.button(mixture, lambda key: tick([*ticked, key]))
+                look = {"type": "tertiary", "icon": ":material/join:", "help": HOW}
+                actions.button("Mix", key="compare.mix", on_click=_mix, args=(mixture, ticked), **look)
             st.button("Untick all", key="compare.untick", type="tertiary", on_click=tick, args=([],))
         charts.csv_button("All results, CSV", lambda: everything(frame), "results", "Filters do not count")
         keys = ticked or [key for keys in lines["keys"] for key in keys]
@@ -186,7 +196,39 @@ def buttons(records: list, lines, frame, choice) -> None:
                 "One file with tables, figures, tests, settings and versions that needs no network: of the ticked "
                 "results, or else of all in the table. It says which cannot be read, and why",
             )
-    mixing.below(mixture, chosen_keys(), frame[frame["key"].isin(ticked)])
+    _below(mixture, chosen_keys(), frame[frame["key"].isin(ticked)])
+
+
+def mixture_of(records: list):
+    """Return the task that mixes results; None unless they are several models on one data set that can be mixed."""
+    if len(records) < 2 or len({r["fingerprint"] for r in records}) > 1:
+        return None
+    if any(map(results.is_given, records)):
+        return None
+    members = sorted(({name: r[name] for name in ("model", "params", "k")} for r in records), key=str)
+    return tasks.train_task(records[0]["fingerprint"], "Mixture", {"members": members}, results.K)
+
+
+def seconds_of(frame, n_train: int) -> float:
+    """Return about how long mixing results takes: training, predicting the other rows, and finding the weights."""
+    others = (1 - TWINS) * n_train
+    search = len(frame) * (OF_MANY if others >= MANY else SEARCH)
+    return float(TWINS * frame["fit_s"].sum() + others * frame["predict_ms_per_row"].sum() / 1000 + search)
+
+
+def _mix(task, ticked) -> None:
+    tasks.start(task)
+    tick([*ticked, task.key])
+
+
+def _below(task, ticked: list, frame) -> None:
+    """Say how long mixing takes, by the lines of the ticked results, and show mixtures that are being made."""
+    if task is not None and not task.exists():
+        seconds = seconds_of(frame, task.sizes["n_train"])
+        share = f"{100 * TWINS:.0f} % of the training rows"
+        st.caption(f"Mix finds weights with models trained on {share}: {tasks.takes(seconds)}.")
+    for key in ticked:
+        jobs.follow("train", key=key)
 
 
 def everything(frame) -> pd.DataFrame:

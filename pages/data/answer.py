@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 import streamlit as st
+from xmlcore.datasets.statistics.description import RARE
 
-from pages.data import choose, statistics
+from pages.data import choose, sizes
 from pages.shared import actions, addresses, door, format, jobs, tables, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
-from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
 LEAST = 50  # training rows of which the answer says how rare labels are
@@ -51,7 +51,7 @@ def show(data, fingerprint, used: dict | None) -> tuple:
     st.markdown(sentence(data, used["name"]))
     left, right = st.columns(2, gap="medium")
     with left:
-        described = statistics.description(fingerprint)
+        described = sizes.description(fingerprint)
     with right:
         _cards(data)
         wrong = st.container()

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.data import statistics
+from pages.data import sizes
 from pages.shared import cached, fields, format, selectors, tables
 from pages.shared.figures import charts
 from xmlcore import datasets, figures
@@ -142,18 +142,7 @@ def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
         st.caption("No row has this label.")
         return
     shown = every.head(SHOWN)
-    tables.show(
-        with_contents(data, shown),
-        f"rows-of-{name}",
-        {
-            "row": tables.number("Row", 65, "%d"),
-            "part": tables.text("Part", 75),
-            "name": tables.text("Name", 200),
-            "text": tables.text("Text", 300),
-            "labels": tables.text("Labels", 390),
-            "features": tables.number("Features", 75, "%d"),
-        },
-    )
+    tables.show(with_contents(data, shown), f"rows-of-{name}", tables.OF_ROWS)
     test = int((every["part"] == "test").sum())
     st.caption(f"{format.showing(len(shown), len(every), 'row')}, {test:,} of them for the test.")
 
@@ -223,7 +212,7 @@ def _drawn(which, number, examination, fingerprint) -> list[int]:
 
 @cached.shared()
 def pairs_among(fingerprint, chosen):
-    return datasets.together(statistics.all_labels(fingerprint), list(chosen))
+    return datasets.together(sizes.all_labels(fingerprint), list(chosen))
 
 
 def _named(data, pairs):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import answer, choose, labels, problems, rows, sizes, statistics
+from pages.data import answer, choose, labels, problems, rows, sizes
 from pages.shared import door, format, sections
 from pages.shared.workspaces import workspace
 
@@ -21,7 +21,7 @@ def draw(ready) -> None:
         described, left, wrong = answer.show(data, fingerprint, used)
     if described is None:  # there is no data set, or a worker counts
         return
-    examination = statistics.examination(fingerprint)
+    examination = sizes.examination(fingerprint)
     with left:
         sizes.curve(data, described, fingerprint, name)
     further = {

@@ -83,17 +83,9 @@ def _rows(data, duplicates, name):
     shown = duplicates.head(SHOWN)
     lines = [tables.rows(data, part, [row]) for part, row in zip(shown["part"], shown["row"])]
     frame = pd.concat(lines, ignore_index=True).assign(part=shown["part"].to_numpy())
-    tables.show(
-        frame.assign(group=shown["group"].to_numpy() + 1),
-        "problems.rows",
-        {
-            "group": tables.number("Group", 65, "%d", "Rows of a group are equal."),
-            "part": tables.text("Part", 75),
-            "row": tables.number("Row", 70, "%d"),
-            "name": tables.text("Name", 450),
-            "labels": tables.text("Labels", 290),
-        },
-    )
+    columns = tables.OF_ROWS | {"group": tables.number("Group", 65, "%d", "Rows of a group are equal.")}
+    frame = frame.assign(group=shown["group"].to_numpy() + 1)
+    tables.show(frame, "problems.rows", columns, first=("group", "part", "row", "name", "labels"))
     st.caption(f"{format.showing(len(shown), len(duplicates), 'row')}, largest group first.")
     charts.csv_button("Equal rows, CSV", duplicates, f"{name}-equal-rows")
 

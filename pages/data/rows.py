@@ -43,13 +43,7 @@ def show(data, fingerprint) -> None:
         tables.show(
             frame,
             key,
-            {
-                "text": tables.text("Text", 300),
-                "name": tables.text("Name", 170),
-                "labels": tables.text("Labels", 270),
-                "row": tables.number("Row", 60, "%d"),
-                "features": tables.number("Features", 70, "%d"),
-            },
+            tables.OF_ROWS,
             first=("text" if "text" in frame else "name", "labels", "row", "features"),
             **tables.on_tick(key, listed, lambda chosen: look(**{part: chosen})),
             **tables.ticked(np.flatnonzero(listed == row).tolist()),

@@ -41,10 +41,8 @@ def _importance(key: str, label: int) -> explain.LabelImportance:
 def of_all_labels(view) -> None:
     task = tasks.explain_task(view.key, view.data)
     if not task.exists():
-        st.markdown(
-            f"Over {task.params['n_rows']:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which "
-            "features decide most, and whether explanations name what the model uses."
-        )
+        over = f"{task.params['n_rows']:,} of {format.count(view.data.n_test, 'test row')}"
+        st.markdown(f"Over {over}: which features decide most, and whether explanations name what the model uses.")
     tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
 
 

@@ -210,10 +210,10 @@ def _show_seeds(view, result):
     table, shared = _labels(view, result), view.selection.shared
     warnings(result.warnings)
     by_chance = 100 * result.n_selected / result.n_features
-    st.markdown(
-        f"Of {format.count(result.n_selected, 'feature')} that a label keeps, another seed keeps "
-        f"**{100 * result.share:.0f}\u00a0%** as well; by chance it would be {by_chance:.0f}\u00a0%."
+    kept = (
+        f"another seed keeps **{100 * result.share:.0f}\u00a0%** as well; by chance it would be {by_chance:.0f}\u00a0%"
     )
+    st.markdown(f"Of {format.count(result.n_selected, 'feature')} that a label keeps, {kept}.")
     left, right = st.columns(2, gap="large")
     with left:
         charts.show_figure(

@@ -70,11 +70,9 @@ def _compare(view, result):
     table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
     first, sizes = table.set_index("measure").reindex(["P@1"]).iloc[0], result.numbers["model_bytes"]
     times = format.significant(sizes["selected"] / max(1, sizes["all"]), 2)
-    st.markdown(
-        f"On the selected features {format.bold(result.model)} has P@1 = **{first['selected']:.2f}\u00a0%**, on "
-        f"all {first['all']:.2f}\u00a0%; its model is **{times} times** as "
-        "large."
-    )
+    p_at_1 = f"P@1 = **{first['selected']:.2f}\u00a0%**, on all {first['all']:.2f}\u00a0%"
+    model = f"**{times} times** as large"
+    st.markdown(f"On the selected features {format.bold(result.model)} has {p_at_1}; its model is {model}.")
     _cards(result)
     digits = {"format": "%.2f", "width": 100}
     tables.show(
@@ -88,10 +86,8 @@ def _compare(view, result):
         },
         most=400,
     )
-    st.caption(
-        f"Each label contributes its {format.count(result.n_per_label, 'best feature')}. The selection itself took "
-        f"{format.duration(result.select_s)} before. Times on this machine, in one worker process."
-    )
+    took = f"The selection itself took {format.duration(result.select_s)} before"
+    st.caption(f"{took}; each label contributes its {format.count(result.n_per_label, 'best feature')}.")
     file = f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}"
     charts.csv_button("Both results, CSV", result.measures, file)
 

@@ -202,10 +202,10 @@ def _objective(draw, make, claim, ready, _):
     return draw(frame), frame
 
 
-def _one(draw, name, _, ready, found):
+def _one(draw, name, _, ready, found, **also):
     (result,) = found.values()
     frame = getattr(result, name)
-    return draw(frame), frame
+    return draw(frame, **also), frame
 
 
 _FIGURES = {
@@ -224,11 +224,7 @@ _FIGURES = {
     ("select", "positive_gradients"): _gradients,
     ("compare_selections", "networks_compared"): _networks,
     ("compare_selections", "significance_diagram"): _significance,
-    ("compare_selections", "patterns_compared"): partial(
-        _one, partial(figures.patterns_compared, measure=FIRST), "frame"
-    ),
-    ("compare_selections", "score_against_share"): partial(
-        _one, partial(figures.score_against_share, measure=FIRST), "frame"
-    ),
+    ("compare_selections", "patterns_compared"): partial(_one, figures.patterns_compared, "frame", measure=FIRST),
+    ("compare_selections", "score_against_share"): partial(_one, figures.score_against_share, "frame", measure=FIRST),
     ("compare_selections", "selections_agree"): partial(_one, figures.selections_agree, "agreement"),
 }

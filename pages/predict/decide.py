@@ -25,10 +25,7 @@ FEW = 5  # entries shown in place of a larger set of labels
 TAKEN = "predict.decide taken"  # key of st.session_state: whether a decision was just kept or forgotten
 LOOKED_AT, SHOWN = 300, 3  # test rows among which changed ones are looked for; of them in the table
 PURPOSE = "Choose which labels are predicted: for precision or recall, frequent or rare labels, all rows or some."
-CAPTION = (
-    "Each point is a threshold: labels with at least that calibrated probability are predicted. Decisions are learnt "
-    "from {} training rows that a model of the same settings did not see (held-out rows), and measured on test rows."
-)
+CAPTION = "Each point is a threshold, learnt from {} held-out training rows and measured on test rows."
 LEARNT = "Decisions are learnt from these rows."
 OF_CUT = (("Precision, %", "micro P", 100), ("Recall, %", "micro R", 100), ("Labels per row", "labels", 1))
 OF_PROMISE = (("Recall, mean over rows, %", FOUND, 100), OF_CUT[0], OF_CUT[2])

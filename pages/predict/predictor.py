@@ -222,5 +222,4 @@ def open_model() -> None:
     )
     if sending.button("Open the model", "predict.open", file):
         sending.start("open_model", {}, {}, {"model": file}, ROUND, lambda key: st.session_state.update({OPENING: key}))
-    jobs.watch(jobs.active("open_model"))
-    jobs.show_failures(jobs.failed("open_model"))
+    jobs.follow("open_model")

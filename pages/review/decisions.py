@@ -132,8 +132,7 @@ def corrected_data(view) -> None:
             kwargs={"name": f"{view.ready.name}, corrected"},
             key="review.make",
         )
-        jobs.watch(jobs.active(key=task.key))
-        jobs.show_failures(jobs.failed(key=task.key))
+        jobs.follow("correct", key=task.key)
         return
     made, run = task.load().dataset, view.ready.run
     train = tasks.train_task(made, run.model, run.params, run.k)

@@ -97,11 +97,9 @@ def at_once(view, label) -> None:
         st.markdown(f"{name} is {how} {kind} in **{number}**. {says}")
         frame = tables.rows(view.data, "training", chosen["row"].head(LISTED))
         frame["percent"] = 100 * chosen["doubt"].head(LISTED).to_numpy()
-        columns = {
-            "row": tables.number("Row", 70), "percent": tables.bar("Doubt", 90), "name": tables.text("Name"),
-            "text": tables.text("Text", 400), "labels": tables.text("Labels", 300),
-        }  # fmt: skip
-        tables.show(frame, f"review.once.{kind}", columns, most=320)
+        first = ("row", "percent", "name", "text", "labels")
+        columns = tables.OF_ROWS | {"percent": tables.bar("Doubt", 90)}
+        tables.show(frame, f"review.once.{kind}", columns, first=first, most=320)
         actions.button(f"{change} in {number}", on_click=view.decide_all, args=(lines,), key=f"review.all.{kind}")
     if found.empty:
         st.caption(f"No such doubt about {name} is left.")

@@ -152,6 +152,16 @@ def text(label: str, width: int | None = None, help: str | None = None, **settin
     return st.column_config.TextColumn(label, width=width, help=help, **settings)
 
 
+OF_ROWS = {  # columns of :func:`rows`, and the part that they are in
+    "row": number("Row", 65, "%d"),
+    "part": text("Part", 75),
+    "name": text("Name", 200),
+    "text": text("Text", 300),
+    "labels": text("Labels", 300),
+    "features": number("Features", 75, "%d"),
+}
+
+
 def on_tick(key: str, values, look, *, untick: bool = False) -> dict:
     """Return arguments of :func:`show` for ticking one line, whose value, or None if unticked, is given to ``look``."""
 
@@ -168,14 +178,14 @@ def on_tick(key: str, values, look, *, untick: bool = False) -> dict:
 def show(frame: pd.DataFrame, key: str, columns: dict, *, signs=None, best=None, first=(), most=None, **settings):
     """Show the named columns of a table in their order, or in ``column_order``.
 
-    A cell may be a tuple of names. Others than the ``first`` columns, at most seven, are shown by the table's menu.
+    A cell may be a tuple of names. Others than the ``first`` columns, in their order, or seven are shown by the menu.
     ``signs`` has formats of columns with a minus, or functions that write a number and its unit; ``best`` says which
     cells are bold, ``most`` is the largest height in pixels.
     """
     if "column_order" not in settings:
         offered = [name for name in columns if name in frame.columns]
         frame = frame if first else frame[offered]
-        settings["column_order"] = [name for name in offered if name in (first or offered[:COLUMNS])]
+        settings["column_order"] = [name for name in first or offered[:COLUMNS] if name in offered]
     if most is not None:
         settings["height"] = height(len(frame), most)
     for name in (name for name in ("name", "run", "title") if name in frame and columns.get(name, {}).get("width")):

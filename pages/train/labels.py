@@ -1,4 +1,4 @@
-"""Labels one by one, pairs of a missed and a wrong label, and single rows: how well each is predicted."""
+"""Labels one by one, pairs of a missed and a wrong label, groups of rows and single ones: how each is predicted."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from pages.shared.figures import charts
 from pages.shared.results import predictions, results
 from pages.shared.rows import row_text
 from pages.shared.view import look, now
-from xmlcore import figures, metrics
+from xmlcore import figures, metrics, review
 
 LISTED = 1000  # most labels in a table
 LISTED_PAIRS = 200  # most pairs of a missed and a wrong label in a table
@@ -18,6 +18,16 @@ SWAPS = (
     "Wrong labels in the place of missed ones. Where a row misses m labels and has w wrong ones, each of m × w pairs "
     "counts as 1 / max(m, w): no label of a row counts more than once."
 )
+FEWEST = 40  # test rows of which groups are made
+POINTS = "Points of P@1 more or less than in all other test rows"
+MORE_OR_LESS = ("difference", "low", "high")
+GROUPS = {
+    "name": tables.text("Group", 200, pinned=True),
+    "rows": tables.number("Rows", 65, "localized"),
+    "P@1": tables.bar("P@1, %", 130),
+    "difference": tables.number("Difference", 90, help=f"{POINTS}."),
+    **{end: tables.number(end.capitalize(), 65, help=f"{POINTS}: 95\u00a0% interval.") for end in MORE_OR_LESS[1:]},
+}
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
@@ -132,16 +142,15 @@ def list_rows(data, run, frame, key, label=None, other=None) -> int:
     tables.show(
         listed.assign(score=score).merge(tables.rows(data, "test", listed["row"]), on="row"),
         key,
-        {
-            "text": tables.text("Text", 300),
-            "name": tables.text("Name", 220),
-            "row": tables.number("Row", 60, "%d"),
+        tables.OF_ROWS
+        | {
             "how": tables.text("The label is", 120),
             "first": tables.text("First label predicted", 160),
             "rank": tables.number("Rank", 55, "%d"),
             "score": tables.number(**predictions.score_column(run, score), width=70),
             "labels": tables.text("True labels", 320),
         },
+        first=("text", "name", "row", "how", "first", "rank", "score", "labels"),
         most=300,
         **tables.on_tick(key, listed["row"], lambda row: look(row=row, label=label, other=other)),
     )
@@ -228,6 +237,41 @@ def _rows_of_pair(data, run, k, missed, wrong, key) -> None:
     tables.counted(shown, len(rows), "row", after)
     if run.has_model:
         addresses.link("Explain", f"Why {names[1]} and not {names[0]}", section="Another label")
+
+
+def groups(ready) -> None:
+    found, key = weak(ready.key), f"train.groups.{ready.key[:8]}"
+    chosen = [now().group] if now().group in found.index else []
+    bold, signs = found[["significant"]].set_axis(["difference"], axis=1), dict.fromkeys(MORE_OR_LESS, "{:+.1f}")
+    ticks = tables.on_tick(key, found.index, lambda line: look(group=line), untick=True) | tables.ticked(chosen)
+    tables.show(found, key, GROUPS, signs=signs, best=bold, most=420, **ticks)
+    n_weak = (found["significant"] & (found["difference"] < 0)).sum()
+    weaker = f"{n_weak:,} of {format.count(len(found), 'group')} are significantly weaker than the other rows"
+    st.caption(f"{weaker} (bold: significant, 5\u00a0% false discoveries). Tick one to see its rows.")
+    for line in chosen:
+        _rows_of_group(ready, found.loc[line], f"{key}.{line}")
+
+
+@cached.shared("Comparing groups of rows")
+def weak(key):
+    run = cached.run(key)
+    found = review.slices(cached.dataset(run.fingerprint), run.ranking)
+    return found.rename(columns={"group": "name"}).assign(**100 * found[["P@1", *MORE_OR_LESS]])
+
+
+def _rows_of_group(ready, group, key) -> None:
+    """List the rows of a group, those with a wrong first label first."""
+    data, run, row = ready.data, ready.run, group["members"]
+    right, score = metrics.hits(data.Y_test, run.ranking)[row, 0], predictions.known_scores(run.ranking)[row, 0]
+    frame = pd.DataFrame({"row": row, "right": right, "score": score.astype(np.float64)})
+    frame = frame.sort_values(["right", "score"], ascending=[True, False], kind="stable").head(LISTED_ROWS)
+    first = [data.label_name(j) if j >= 0 else "" for j in run.ranking.labels[frame["row"], 0].tolist()]
+    st.subheader(f"Rows of “{format.plain(group['name'])}”")
+    n_listed = list_rows(data, run, frame.assign(first=first), key)
+    wrong = f"{(~right).sum():,} with a wrong first label, these first"
+    st.caption(f"{format.showing(n_listed, len(row), 'row')}: {wrong}. Tick one to explain it.")
+    if run.has_model and st.session_state[key]["selection"]["rows"]:
+        addresses.link("Explain", "Explain this row")
 
 
 def row(ready) -> None:

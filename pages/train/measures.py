@@ -162,9 +162,8 @@ def _errors(errors, brier):
         "Largest error": {name: f"{100 * error.maximal:.1f} points" for name, error in errors.items()},
         "Brier score": {name: f"{value:.4f}" for name, value in brier.items()},
     }
-    for name, of in texts.items():
-        texts[name] = of["uncalibrated"], f"{of['calibrated']} calibrated" if "calibrated" in of else None
-    tables.cards(*((name, value, HELP[name], calibrated) for name, (value, calibrated) in texts.items()))
+    calibrated = {name: f"{of['calibrated']} calibrated" for name, of in texts.items() if "calibrated" in of}
+    tables.cards(*((name, of["uncalibrated"], HELP[name], calibrated.get(name)) for name, of in texts.items()))
 
 
 def more_data(ready) -> None:

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.shared import actions, addresses, door, jobs, sections, sweeping
-from pages.train import answer, controls, groups, labels, measures, tried, trying
+from pages.train import answer, controls, labels, measures, tried, trying
 from xmlcore import experiment
 
 
@@ -30,7 +30,7 @@ def _sections(ready) -> dict:
     run, parts = ready.run, {}
     if run is not None and ready.labelled:
         parts = {"Label by label": labels.show, "Confusions": labels.confusions}
-        parts |= {"Weak groups": groups.show} if ready.data.n_test >= groups.FEWEST else {}
+        parts |= {"Weak groups": labels.groups} if ready.data.n_test >= labels.FEWEST else {}
         parts |= {"Single predictions": labels.row, "Measures": measures.every}
         parts |= {"More data": measures.more_data} if run.has_model else {}
         parts |= {"Calibration": measures.calibration} if run.model in experiment.MODELS else {}

@@ -12,8 +12,7 @@ from xmlcore.experiment.engine.sweep_trials import VALIDATION
 from xmlcore.wording import hundredths
 
 ABOUT = (
-    f"Each setting is trained on {100 * (1 - VALIDATION.default):g}\u00a0% of the training rows and measured on "
-    "the others; test rows are not used."
+    f"Settings are trained on {100 * (1 - VALIDATION.default):g}\u00a0% of the training rows, measured on the others."
 )
 STATES = {"done": "done", "failed": "cannot be trained", "waiting": "not done yet"}
 

@@ -59,10 +59,7 @@ def show(fingerprint) -> None:
         for name, (about, example) in FORMATS.items():
             st.markdown(f"**{name}**. {about}")
             st.code(example, language=None)
-        st.caption(
-            "All of them plain, or packed with gzip, bzip2, xz or zip. A zip archive may also hold the training rows, "
-            "the test rows and, for ARFF, the labels: files whose names have train and test, and one .xml."
-        )
+        st.caption("All of them plain, or packed with gzip, bzip2, xz or zip: one archive may hold all of the files.")
         if fingerprint is not None:
             st.caption(f"Sample files, with the first {SAMPLE_ROWS} training rows of the data set in use:")
             with st.container(horizontal=True):

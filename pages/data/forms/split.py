@@ -44,11 +44,7 @@ def _fields_of(way, data) -> dict:
         return field(name, place, low=1, high=most, default=1 + about[name].default) - 1
 
     if way == "file":
-        st.caption(
-            "Two files with one row number per line, such as trSplit.txt and tstSplit.txt of the Extreme "
-            "Classification Repository. Rows in neither file are left out. If the data came as one file, the numbers "
-            "are those of its rows; otherwise test rows follow training rows."
-        )
+        st.caption("Two files of row numbers, such as trSplit.txt. Test rows follow training rows, if from two files.")
         values = {
             "train": st.file_uploader("Numbers of the training rows", key="resplit.train"),
             "test": st.file_uploader("Numbers of the test rows", key="resplit.test"),

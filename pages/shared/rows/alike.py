@@ -21,12 +21,8 @@ def show(fingerprint: str, x, key: str, label: int | None = None, row: int = -1)
         frame["has"] = ["yes" if one else "no" for one in has]
         said = f"**Rows like this one**: {sum(has)} of {len(has)} have {format.bold(data.label_name(label))}."
     st.markdown(said)
-    columns = {
-        "row": tables.number("Row", 70), "cosine": tables.number("Cosine", 70, "%.2f"),
-        "has": tables.text("Has it", 70),
-        "name": tables.text("Name"), "labels": tables.text("Labels"), "text": tables.text("Text"),
-    }  # fmt: skip
-    tables.show(frame, key, columns)
+    columns = tables.OF_ROWS | {"cosine": tables.number("Cosine", 70, "%.2f"), "has": tables.text("Has it", 70)}
+    tables.show(frame, key, columns, first=("row", "cosine", "has", "name", "labels", "text"))
 
 
 def _like(fingerprint, x, row):

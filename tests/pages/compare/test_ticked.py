@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from pages.compare import mixing
+from pages.compare import table
 from pages.shared import settings
 from tests.pages.making import plainly, predictions, put_file, ticked, train
 from xmlcore import experiment
@@ -45,8 +45,8 @@ def test_train_shows_predictions_of_another_program(ready):
 
 def test_the_time_of_mixing_has_training_predicting_and_the_search():
     frame = pd.DataFrame({"fit_s": [10.0, 20.0], "predict_ms_per_row": [0.5, 4.5]})
-    assert mixing.seconds_of(frame, 1000) == pytest.approx(24 + 1 + 2 * mixing.SEARCH)
-    assert mixing.seconds_of(frame, 6000) == pytest.approx(24 + 6 + 2 * mixing.OF_MANY)
+    assert table.seconds_of(frame, 1000) == pytest.approx(24 + 1 + 2 * table.SEARCH)
+    assert table.seconds_of(frame, 6000) == pytest.approx(24 + 6 + 2 * table.OF_MANY)
 
 
 def can_mix(page):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from pages.data import answer, labels, problems, statistics
+from pages.data import answer, labels, problems, sizes
 from pages.data.forms import form
 from pages.data.forms import split as split_form
 from pages.shared import style
@@ -216,7 +216,7 @@ def test_rows_that_cannot_be_split_have_a_reason(ready):
 
 @pytest.mark.sections("Size", "Labels together")
 def test_a_large_data_set_is_examined_by_a_worker(ready, monkeypatch):
-    monkeypatch.setattr(statistics, "AT_ONCE", 0.0)
+    monkeypatch.setattr(sizes, "AT_ONCE", 0.0)
     for entry in store.entries("descriptions"):  # kept at the first visit, to compare data sets
         store.delete("descriptions", entry["key"])
     ready.run()
@@ -224,7 +224,7 @@ def test_a_large_data_set_is_examined_by_a_worker(ready, monkeypatch):
     ready.until(lambda s: "How large is it?" in s.text())
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     assert experiment.task("description", {"dataset": fingerprint}).exists()
-    monkeypatch.setattr(statistics, "EXAMINED_AT_ONCE", 0.0)
+    monkeypatch.setattr(sizes, "EXAMINED_AT_ONCE", 0.0)
     ready.run().until(lambda s: s.at.get("radio") and any(one.key == "together.which" for one in s.at.radio))
     ready.set("together.which", "pairs")
     assert any(chart.proto.id.endswith("together.heat") for chart in ready.at.get("plotly_chart"))

@@ -9,7 +9,7 @@ import pytest
 from pages.shared import cached, format, view
 from pages.shared.process import room
 from pages.shared.results import predictions
-from pages.train import groups, labels, measures
+from pages.train import labels, measures
 from pages.train.labels import rows_of_label
 from tests.pages.making import figure, train, trained, word_data
 from tests.pages.small import small_data
@@ -180,7 +180,7 @@ def test_a_pair_that_is_ticked_shows_its_rows(ready):
 
 @pytest.mark.sections("Weak groups")
 def test_rows_of_a_weak_group_are_listed(ready, monkeypatch):
-    monkeypatch.setattr(groups, "FEWEST", 20)
+    monkeypatch.setattr(labels, "FEWEST", 20)
     monkeypatch.setattr(review, "slices", functools.partial(review.slices, least=5))
     page = trained(ready)
     table = page.frame("name", "difference")
