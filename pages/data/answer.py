@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 import streamlit as st
-from xmlcore.datasets.statistics.description import RARE
 
 from pages.data import choose, sizes
 from pages.shared import actions, addresses, door, format, jobs, tables, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import dataset_list, workspace
+from xmlcore.datasets.statistics.description import RARE
 from xmlcore.metrics.buckets import label_buckets
 
 LEAST = 50  # training rows of which the answer says how rare labels are
