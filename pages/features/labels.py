@@ -44,10 +44,8 @@ def _positive_gradients(view):
     frame = frames.positive_frame(data, positive)
     rows = frame["rows"].mean()
     st.header("Positive gradients")
-    text = (
-        f"A point per label. Of all pairs of a training row and a label {100 * rows:.1f}\u00a0% are positive, "
-        f"and {100 * positive.mean():.1f}\u00a0% of the network’s gradients, over all features and some rows."
-    )
+    text = f"A point per label. Positive are {100 * rows:.1f}\u00a0% of all pairs of a training row and a label, and "
+    text += f"{100 * positive.mean():.1f}\u00a0% of the network’s gradients."
     figure = figures.positive_gradients(frame)
     charts.show_figure(figure, frame, f"{view.files}-positive", text)
 

@@ -5,7 +5,7 @@ import functools
 import streamlit as st
 
 from pages.features.view import few_steps, plan
-from pages.shared import actions, cached, door, fields, first_results, format, forms, fragments, jobs, settings, tasks
+from pages.shared import cached, door, fields, first_results, format, forms, fragments, jobs, settings, tasks
 from pages.shared.results import results, run_names
 from pages.shared.workspaces import workspace
 from xmlcore import experiment
@@ -79,13 +79,12 @@ def _controls(data, fingerprint, shown):
             nothing = data.Y_train.nnz == 0
             task, problems = (None, []) if nothing else _task(data, fingerprint, method)
             running = task is not None and bool(jobs.active(key=task.key))
-            pressed = actions.button(
+            pressed = forms.button(
                 "Select",
+                functools.partial(_task, data, fingerprint, method),
+                "These settings were used before: the selection is from the cache.",
                 type="primary" if shown else "secondary",
-                width="stretch",
                 key="features.select",
-                on_click=_select,
-                args=(data, fingerprint, method),
                 disabled=nothing or running,
             )
             if nothing:
@@ -139,9 +138,3 @@ def _task(data, fingerprint, method):
         except (ValueError, TypeError) as error:
             problems = [settings.in_form(method, str(error))]
     return None if problems else tasks.select_task(fingerprint, method, params), problems
-
-
-def _select(data, fingerprint, method):
-    task, problems = _task(data, fingerprint, method)
-    if not problems and tasks.start(task):  # else the message stands below the button
-        workspace.notify("These settings were used before: the selection is from the cache.")

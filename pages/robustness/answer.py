@@ -1,7 +1,5 @@
 """The answer of the Robustness page: its facts, a sentence, curves over levels of noise, and a table of losses."""
 
-from typing import NamedTuple
-
 import pandas as pd
 import streamlit as st
 
@@ -20,24 +18,19 @@ SIGNIFICANT = (
 SHARES = {1: "larger", -1: "smaller", 0: "not significant"}
 
 
-class SufferedLoss(NamedTuple):
-    """The P@1 that the most accurate result without noise loses; of certificates, the share of rows certified."""
+def facts(measurements) -> tuple[str, float, float, bool, int]:
+    """Return what the most accurate result without noise loses: its name, a level, points, significance, and rows.
 
-    result: str
-    level: float  # the least level at which P@1 significantly changes; without one, the largest level
-    points: float  # points of P@1 lost at this level; of certificates, percent of rows that are certified
-    significant: bool
-    rows: int
-
-
-def facts(measurements) -> SufferedLoss:
+    The level is the least at which P@1 significantly changes, or the largest one; points are those of P@1 lost there,
+    or of certificates the percentage of rows that are certified.
+    """
     run, levels = measurements.best, measurements.settings.levels
     if measurements.certified:
         share = measurements.value(run, CERTIFIED, 1, levels[-1])
-        return SufferedLoss(run, levels[-1], 100 * share, False, measurements.n_rows[run])
+        return run, levels[-1], 100 * share, False, measurements.n_rows[run]
     level = next((at for at in levels if measurements.loses(run, at)), levels[-1])
     lost = measurements.value(run, "P@k", 1, 0.0) - measurements.value(run, "P@k", 1, level)
-    return SufferedLoss(run, level, 100 * lost, measurements.loses(run, level) != 0, measurements.n_rows[run])
+    return run, level, 100 * lost, measurements.loses(run, level) != 0, measurements.n_rows[run]
 
 
 def sentence(name: str, comparison) -> str:
@@ -45,16 +38,17 @@ def sentence(name: str, comparison) -> str:
         return comparison.left_out
     if comparison.measurements is None:
         return f"How well do models predict {format.bold(name)} under noise? Measure it to see."
-    settings, answer = comparison.measurements.settings, facts(comparison.measurements)
-    who, rows = format.bold(answer.result), format.count(answer.rows, "test row")
+    settings = comparison.measurements.settings
+    result, level, points, significant, n_rows = facts(comparison.measurements)
+    who, rows = format.bold(result), format.count(n_rows, "test row")
     if comparison.measurements.certified:
         return (
-            f"No change of length {answer.level:g} or less alters the first label of {who} for "
-            f"**{answer.points:.1f}\u00a0%** of {rows}."
+            f"No change of length {level:g} or less alters the first label of {who} for "
+            f"**{points:.1f}\u00a0%** of {rows}."
         )
-    under = format.plain(choices.noise_text(settings.kind, settings.options, answer.level))
-    change = f"{'gains' if answer.points < 0 else 'loses'} **{abs(answer.points):.1f} points**"
-    return f"With {under}, {who} {change} of P@1 on {rows}: {'' if answer.significant else 'not '}significant."
+    under = format.plain(choices.noise_text(settings.kind, settings.options, level))
+    change = f"{'gains' if points < 0 else 'loses'} **{abs(points):.1f} points**"
+    return f"With {under}, {who} {change} of P@1 on {rows}: {'' if significant else 'not '}significant."
 
 
 def figures_of(comparison, data) -> None:

@@ -64,8 +64,7 @@ def sweep(view, name) -> None:
             frame,
             f"{view.files}-sweep",
             f"One of κ, labels that each row is compared with, and π, examples per label, is varied; the other is that "
-            f"of {format.plain(name)} (dotted). Bars of micro R@1 are 95\u00a0% intervals: what other test rows would "
-            "change, or seeds if that is more; those of the time are least and most of the seeds.",
+            f"of {format.plain(name)} (dotted). Bars are 95\u00a0% intervals; of times, least and most of the seeds.",
         )
         if is_before:
             st.caption("These settings are not trained together yet, so earlier ones are shown.")

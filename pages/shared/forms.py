@@ -5,7 +5,7 @@ Above the fields is the choice between recommended, published and own settings, 
 
 import streamlit as st
 
-from pages.shared import format, settings
+from pages.shared import actions, format, settings, tasks
 from pages.shared.workspaces import workspace
 from xmlcore.parameters import AUTO, RECOMMENDED
 
@@ -42,6 +42,17 @@ def problems(info, params: dict) -> list[str]:
     """Return sentences that say why a model cannot be trained with these parameters; empty when it can."""
     sentences = (settings.problem(p, params[p.name]) for p in info.parameters if p.name in params)
     return [problem for problem in sentences if problem]
+
+
+def button(label: str, make, said: str, **look) -> bool:
+    """Show the button that starts the task of ``make()``, which returns it and problems; ``said`` if it is kept."""
+
+    def start():
+        task, problems = make()
+        if not problems and tasks.start(task):  # else the message stands below the button
+            workspace.notify(said)
+
+    return actions.button(label, on_click=start, width="stretch", **look)
 
 
 def say(noun: str, task, problems: list, shown: str | None, pressed: bool) -> bool:

@@ -115,7 +115,7 @@ def dismiss(job_id: str) -> None:
     def drop(data):
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
-    job_queue.job_records().pop(_name(job_id), None)
+    job_queue.job_records().pop((workspace.token(), job_id), None)
     workspace.update(drop)
 
 
@@ -254,13 +254,8 @@ def recover() -> None:
     """Remember jobs of this workspace whose records were lost because the database was deleted."""
     named = {record["id"] for record in workspace.get("jobs")}
     for job in reversed(job_queue.queue().jobs(owner=workspace.token())):
-        if job.id not in named and (record := job_queue.job_records().get(_name(job.id))) is not None:
+        if job.id not in named and (record := job_queue.job_records().get((workspace.token(), job.id))) is not None:
             remember(record)
-
-
-def _name(job_id):
-    """Return the key, in the server's records, of this workspace's record of a job."""
-    return workspace.token(), job_id
 
 
 def is_refused(task, title: str) -> bool:
@@ -311,7 +306,7 @@ def submit(
 def remember(record) -> None:
     """Keep a record of a job in the workspace, and in the server process in case the database is deleted."""
     records = job_queue.job_records()
-    records[_name(record["id"])] = record
+    records[workspace.token(), record["id"]] = record
     for name in list(records):
         if job_queue.queue().get(name[1]) is None:
             records.pop(name, None)

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.shared import actions, cached, door, fields, format, forms, jobs, sections, settings, tasks
+from pages.shared import cached, door, fields, format, forms, jobs, sections, settings, tasks
 from pages.shared.results import results
 from pages.shared.workspaces import workspace
 from pages.train import trying
@@ -43,13 +43,12 @@ def show(data, fingerprint, shown) -> None:
     is_kept = task is not None and task.exists()
     asked = [r["id"] for r in workspace.get("jobs") if task and r["key"] == task.key and not jobs.is_unasked(r)]
     with button:
-        pressed = actions.button(
+        pressed = forms.button(
             "Show the result" if is_kept and task.key != shown_key else "Train",
+            partial(_task, fingerprint, model),
+            "Trained already: this is the result.",
             type="secondary" if is_kept else "primary",
-            width="stretch",
             key=f"train.{model}.submit",
-            on_click=_train,
-            args=(fingerprint, model),
             disabled=nothing_to_learn or not is_kept and any(map(jobs.goes_on, asked)),  # its progress is below
         )
     with place:
@@ -80,9 +79,3 @@ def _task(fingerprint, model):
     if params.get("negative") == "refuse" and cached.has_negative_values(fingerprint):
         problems.append(settings.needs_amounts(model))
     return None if problems else tasks.train_task(fingerprint, model, params, results.K), problems
-
-
-def _train(fingerprint, model):
-    task, problems = _task(fingerprint, model)
-    if not problems and tasks.start(task):  # else the message stands below the button
-        workspace.notify("Trained already: this is the result.")

@@ -24,8 +24,7 @@ RIGHT = 0.02  # largest mean error of probabilities that the sentence calls righ
 LEAST = 20  # least predictions of the bin that the sentence names
 CAPTION = (
     "On the dotted line predictions are as often right as they say; below it the model is overconfident. Vertical "
-    "lines are 95\u00a0% intervals of the share that is right; bars count predictions. Calibrated probabilities are "
-    "learnt from training rows that another training did not see; *Decide*, on the Predict page, predicts by them."
+    "lines are 95\u00a0% intervals, bars count predictions. *Decide*, on Predict, predicts by calibrated probabilities."
 )
 HELP = {
     "Expected error": "Difference between the mean probability and the share that is right, mean over all predictions "

@@ -252,7 +252,7 @@ def _draw(view, color: str) -> None:
     title = f"{subject}: {len(drawn):,} of {format.count(view.n_nodes, 'node')}"
     ends = tuple(ends) if ends[0] < ends[1] else None
     caption = (
-        "Circles are splits, squares leaves; a larger mark has more training rows, and **+37 nodes** are not drawn. "
+        "Circles are splits, squares leaves, larger ones of more training rows. "
         f"Colour is {COLORS[color][1]}; dark is better, grey has none. A thick line is where the row, or the rows of "
         "the label, go. Click a node to look at it."
     )

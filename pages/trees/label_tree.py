@@ -170,9 +170,9 @@ def _draw(view, label: int, place) -> None:
         total=every,
     )
     caption = (
-        f"Each bar is a node above its children, as wide as it has labels; *axis +45* is the label *axis* and 45 more. "
-        f"Colour: {MEANINGS[value]}{', on a log scale' if value in OF_NODES else '; grey: unknown'}. Dotted outlines "
-        f"lead to {format.bold(view.data.label_name(label))}. Click a bar to walk to that node."
+        f"Each bar is a node above its children. Colour: {MEANINGS[value]}"
+        f"{', on a log scale' if value in OF_NODES else '; grey: unknown'}. Dotted outlines lead to "
+        f"{format.bold(view.data.label_name(label))}. Click a bar to walk to that node."
     )
     if len(frame) < total:
         caption += f" Drawn are {len(frame):,} of the {total:,} nodes here, those with most labels and training rows."

@@ -14,7 +14,7 @@ from xmlcore import explain
 
 LISTED = 50  # most features found by a search that are offered
 MOST_EDITS = 60  # changes of a row in an address at most
-_ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
+_ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)")
 
 
 class Editor:
@@ -191,15 +191,8 @@ def text(edits: list) -> str:
 
 def parsed(text: str) -> list:
     """Return the changes in an address: the last of each feature, without invalid ones."""
-    found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(text)]
+    found = [(int(j), None if value == "x" else float(value)) for j, value in _ONE.findall(text)]
     return [[j, value] for j, value in dict(found[:MOST_EDITS]).items() if value is None or math.isfinite(value)]
-
-
-def _number(text) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def show_moved(names, model, before, after, k: int, key: str) -> str | None:

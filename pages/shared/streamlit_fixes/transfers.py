@@ -55,12 +55,8 @@ def follows_another() -> bool:
     if FOLLOWS not in st.session_state:
         # The names of protocols: that of Streamlit, a token, and the session before, if there was one.
         before = st.context.headers.get("Sec-WebSocket-Protocol", "").split(",")[2:]
-        st.session_state[FOLLOWS] = bool(before and before[0].strip() not in ("", session()))
+        st.session_state[FOLLOWS] = bool(before and before[0].strip() not in ("", get_script_run_ctx().session_id))
     return st.session_state[FOLLOWS]
-
-
-def session() -> str:
-    return get_script_run_ctx().session_id
 
 
 def number(key: str) -> int:
@@ -74,7 +70,7 @@ def empty(key: str, ids) -> None:
     """Have fields for files made anew, and the server forget the files with these ids, which were read."""
     st.session_state[key] += 1
     for file in filter(None, ids if runtime.exists() else ()):
-        runtime.get_instance().uploaded_file_mgr.remove_file(session(), file)
+        runtime.get_instance().uploaded_file_mgr.remove_file(get_script_run_ctx().session_id, file)
 
 
 def say(chosen: bool) -> None:

@@ -108,9 +108,9 @@ def test_the_table_says_where_each_result_begins_to_lose():
 def test_one_row_of_a_hundred_is_not_significant(after, significant):
     one = measured_shares(100, (0.5,), 0.6, after)
     found = answer.facts(under_noise({"A": one}, [0.5]))
-    assert found.significant == significant and found.points == pytest.approx(60 - 100 * after)
+    assert found[3] == significant and found[2] == pytest.approx(60 - 100 * after)
     one.first_right = None  # as of certificates, so nothing is tested
-    assert not answer.facts(under_noise({"A": one}, [0.5])).significant
+    assert not answer.facts(under_noise({"A": one}, [0.5]))[3]
 
 
 @pytest.mark.sections()
