@@ -3,13 +3,11 @@
 import streamlit as st
 
 from pages.compare import table
-from pages.shared import actions, fields, format, jobs, sending, tasks
+from pages.shared import actions, fields, format, sending, tasks
 from pages.shared.results import results
-from pages.shared.streamlit_fixes import transfers
 from pages.shared.workspaces import workspace
 
 KIND = "given_predictions"
-ROUND = "compare.external round"  # key of st.session_state: a new number makes an empty field
 LONGEST_NAME = 60
 FORMS = """A **line for each test row**, in their order, with its labels, best first, and perhaps
 scores: `law:0.9, art:0.4`.
@@ -26,10 +24,8 @@ def show(beside=()) -> None:
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         return
-    jobs.watch(jobs.active(KIND, fingerprint=fingerprint))
-
     names = lambda record: {"predictions": f"File of {record['params']['name']}"}  # noqa: E731
-    sending.failures(KIND, "The predictions could not be read.", names, fingerprint=fingerprint)
+    sending.follow(KIND, "The predictions could not be read.", names, fingerprint=fingerprint)
     if actions.refused():
         return
     with st.expander("Predictions of another program", key="compare.external", icon=":material/upload:"):
@@ -37,8 +33,8 @@ def show(beside=()) -> None:
         about = {"place": left, "placeholder": "fastText", "max_chars": LONGEST_NAME}
         name = fields.text("Name of the program", "compare.external.name", **about)
         of = format.plain(tasks.dataset_name(fingerprint) or "the data set")
-        key = f"compare.external.{transfers.number(ROUND)}"
-        file = right.file_uploader(f"For the test rows of {of}: CSV or npz", key=key, help=FORMS)
+        file = sending.uploader(f"For the test rows of {of}: CSV or npz", "compare.external", right, help=FORMS)
         if sending.button("Compare them", "compare.external.start", file if name.strip() else None):
             params, files = {"name": name.strip(), "k": results.K}, {"predictions": file}
-            sending.start(KIND, {"dataset": fingerprint}, params, files, ROUND, lambda key: table.tick([*beside, key]))
+            then = lambda key: table.tick([*beside, key])  # noqa: E731
+            sending.start(KIND, {"dataset": fingerprint}, params, files, "compare.external", then)

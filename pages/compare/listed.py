@@ -98,22 +98,21 @@ def every() -> Listed:
     records = {record["key"]: record for record in runs[::-1]}
     known = {fingerprint: entry["name"] for fingerprint, entry in known.items()}
     stars, places = run_names.starred(runs, dict.fromkeys(records, "")), run_names.places(runs)
-    recorded = [
-        (
+    recorded = {
+        key: (
             record.get("name") or record["model"],
             bool(record.get("name")),
             ", ".join(record.get("tags", ())),
             record.get("note", ""),
             bool(record.get("archived")),
             record["created"],
-            stars[record["key"]],
-            places[record["key"]],
-            decided.in_force(record["key"], widgets) or "",
+            stars[key],
+            places[key],
+            decided.in_force(key, widgets) or "",
         )
-        for record in records.values()
-    ]
-    records_json = json.dumps([dict(zip(records, recorded)), known])
-    source = (" ".join(records), store.changed("runs"), records_json)
+        for key, record in records.items()
+    }
+    source = (" ".join(records), store.changed("runs"), json.dumps([recorded, known]))
     return Listed(_every(*source), records, source)
 
 

@@ -62,8 +62,7 @@ def across(lines, measure: str) -> None:
             figures.critical_difference(ranking.ranks, ranking.critical_difference, f"Mean rank in {measure}"),
             ranking.ranks,
             "critical-difference",
-            "Rank 1 is the best model of a data set. A bar joins models whose mean ranks differ by less than the "
-            "critical difference: Nemenyi's test does not tell them apart.",
+            "Rank 1 is best. A bar joins models that Nemenyi's test does not tell apart by their mean ranks.",
             of=list(lines.drop_duplicates(["fingerprint", "model"])["key"]),
         )
 

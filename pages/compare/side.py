@@ -215,8 +215,7 @@ def _buckets(keys, names, compared, file_name) -> None:
             figures.buckets_compared(frame, measure, compared=compared),
             frame,
             f"{file_name}-buckets-at-{k}",
-            f"{MEANING} Recall is the share of the true labels that are predicted, precision the share of the "
-            "predictions that are right.",
+            f"{MEANING} Recall is of the true labels, precision of the predicted ones.",
             of=keys,
         )
     with right:

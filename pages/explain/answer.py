@@ -90,8 +90,7 @@ def largest_values(view) -> None:
         figures.magnitude_bars(magnitude, explaining.BARS, top, title=f"Values of test row {view.row:,}"),
         magnitude,
         f"{view.file}-magnitude",
-        "The explanation of Date and Mehar (2025): the features of largest value, whatever model and label are. Of "
-        "equal values, those that stand first in the data set.",
+        "The features of largest value, whatever model and label are, as Date and Mehar (2025) explain rows.",
         counted="features",
     )
 

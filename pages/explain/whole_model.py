@@ -64,8 +64,7 @@ def _results(view, explained):
                 figures.stability_curves(explained.stability),
                 explained.stability,
                 f"{view.files}-stability",
-                "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
-                f"a share of the mean size of a value. {over}",
+                f"How far explanations stay the same under noise; σ is a share of the mean size of a value. {over}",
             )
     part = explaining.SCALES[view.kind].part
     importance = explaining.named(explained.importance, view.data, view.kind)

@@ -9,7 +9,6 @@ import streamlit as st
 from pages.predict import asked, listed
 from pages.shared import actions, cached, fields, format, jobs, sending, tasks, view
 from pages.shared.results import decided
-from pages.shared.streamlit_fixes import transfers
 from pages.shared.view import look, now
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
@@ -20,7 +19,6 @@ from xmlcore.datasets.texts.guess import guess_new_texts
 from xmlcore.experiment.kinds.decide import written_labels
 from xmlcore.experiment.kinds.predictions import LINES, OF_FILE, ROWS, TEXTS, Predictions, given_rows
 
-ROUND = "predict.file round"  # key of st.session_state: a new number makes an empty field
 DECISION = 12  # letters of a decision, or of its labels, in the choice of a file
 OF_FILES = ("predict", "predict_opened")  # kinds of tasks: by a result, and by a model from a file
 NO_FILE = {"file": ""}  # of the view
@@ -46,10 +44,9 @@ def ask(predictor, allowed) -> asked.Question | None:
     file = named or next(iter(own), None)
     with st.expander("Another file", icon=":material/upload_file:") if file else st.container():
         _upload(predictor, by)
-    jobs.watch(jobs.active(predictor.of_files, **predictor.inputs))
     names = {file["key"]: file["name"] for file in _listed(predictor.list_of_files)}
     called = lambda record: {"rows": names.get(record["key"], "the file")}  # noqa: E731
-    sending.failures(predictor.of_files, "The file could not be predicted.", called, **predictor.inputs)
+    sending.follow(predictor.of_files, "The file could not be predicted.", called, **predictor.inputs)
     if now().file and named is None:
         st.caption(GONE)
     if file is None:
@@ -143,7 +140,7 @@ def _upload(predictor, by: dict) -> None:
     with right:
         of = fields.radio("The file has", OF, "predict.file of", TEXTS) if predictor.packed.is_text else ROWS
     with left:
-        file = st.file_uploader(FILE[of], key=f"predict.file.{transfers.number(ROUND)}", help=HELP[of])
+        file = sending.uploader(FILE[of], "predict.file", help=HELP[of])
     options = {"of": of}
     with right:
         if of == ROWS:
@@ -159,7 +156,7 @@ def _upload(predictor, by: dict) -> None:
         _remember(predictor, visible(file.name), key, by)
         look(file="")  # the newest one, as soon as it is predicted
 
-    sending.start(predictor.of_files, predictor.inputs, params, {"rows": file}, ROUND, remember)
+    sending.start(predictor.of_files, predictor.inputs, params, {"rows": file}, "predict.file", remember)
 
 
 def _by(predictor, allowed) -> dict:

@@ -10,7 +10,6 @@ from pages.predict import asked, many
 from pages.shared import actions, cached, door, fields, format, jobs, selectors, sending, tasks
 from pages.shared.figures import charts
 from pages.shared.results import decided, results, run_names
-from pages.shared.streamlit_fixes import transfers
 from pages.shared.view import DIGITS, look
 from pages.shared.workspaces import workspace
 from pages.shared.workspaces.tab_view import FILES
@@ -166,7 +165,6 @@ def _of_run(key: str, fingerprint: str, decision: str | None) -> PackedModel:
     return experiment.with_names(deciding(cached.model(key), key, decision), cached.dataset(fingerprint))
 
 
-ROUND = "predict.open round"  # key of st.session_state: a new number makes an empty field
 OPENING = "predict.opening"  # key of st.session_state: the task that opens a file, until the model can be chosen
 
 
@@ -214,12 +212,10 @@ def open_model() -> None:
     st.header("Open a model from a file")
     if actions.refused():
         return
-    file = st.file_uploader(
-        "Packed model, a zip file",
-        type=["zip"],
-        key=f"predict.open.{transfers.number(ROUND)}",
-        help="A file that this page, PackedModel.save or the command line has written. Nothing in it is executed.",
-    )
+    about = "A file that this page, PackedModel.save or the command line has written. Nothing in it is executed."
+    file = sending.uploader("Packed model, a zip file", "predict.open", type=["zip"], help=about)
     if sending.button("Open the model", "predict.open", file):
-        sending.start("open_model", {}, {}, {"model": file}, ROUND, lambda key: st.session_state.update({OPENING: key}))
+        sending.start(
+            "open_model", {}, {}, {"model": file}, "predict.open", lambda key: st.session_state.update({OPENING: key})
+        )
     jobs.follow("open_model")

@@ -261,10 +261,8 @@ MOST_LEVELS = 12  # most levels measured at once
 
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
     """Read levels such as ``0.01, 0.05``, and say what is wrong with them."""
-    levels, problem = fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", KINDS[kind].fault, MOST_LEVELS, skip=0)
-    if not levels:
-        return [], problem or "At least one level above 0 is needed, such as 0.1; 0 is always measured."
-    return levels, problem
+    none = "At least one level above 0 is needed, such as 0.1; 0 is always measured."
+    return fields.numbers_in(text, "levels", "0.01, 0.05, 0.1", KINDS[kind].fault, MOST_LEVELS, none, skip=0)
 
 
 def called(kind: str) -> str:

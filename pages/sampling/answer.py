@@ -50,10 +50,6 @@ class SampledRun:
         return float(measures["value"][(measures["measure"] == "P@k") & (measures["k"] == 1)].iloc[0])
 
     @property
-    def n_examples(self) -> int:
-        return int(self.data.Y_train.nnz)
-
-    @property
     def n_copies(self) -> int:
         return int(self.model.sampled_size_.sum())
 
@@ -210,8 +206,8 @@ def class_sizes(view) -> None:
         figure,
         sizes,
         f"{view.files}-label-sizes",
-        f"{view.n_copies:,} copies of {format.count(view.n_examples, 'example')}; {view.examples:g} drawn {drawn} on "
-        f"average. {meta['shown']:,} of {meta['total']:,} labels are points, the CSV has all.",
+        f"{view.n_copies:,} copies of {format.count(view.data.Y_train.nnz, 'example')}; {view.examples:g} {drawn} "
+        f"on average. {meta['shown']:,} of {meta['total']:,} labels are points, the CSV has all.",
     )
 
 

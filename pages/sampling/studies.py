@@ -163,9 +163,8 @@ def parse(text: str, noun: str, most: float, least: float | None = None) -> tupl
             return f"{noun} cannot be {{}}: it is a {'whole ' if whole else ''}number."
         return "" if least <= value <= most else f"{noun} cannot be {{}}: it is from {least:,g} to {most:,g} here."
 
-    values, problem = fields.numbers_in(text, "values", "1, 2, 5", fault, MOST_VALUES)
-    if not values:
-        return [], problem or "At least one value is needed, such as 5."
+    none = "At least one value is needed, such as 5."
+    values, problem = fields.numbers_in(text, "values", "1, 2, 5", fault, MOST_VALUES, none)
     return [int(value) for value in values] if whole else values, problem
 
 

@@ -157,8 +157,8 @@ def whole_number(low: int, high: int | None):
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= most
 
 
-def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None) -> tuple[list, str | None]:
-    """Read numbers with commas between them, or say what is wrong; ``fault`` is a template for a number."""
+def numbers_in(text: str, plural: str, example: str, fault, most: int, none: str, skip=None) -> tuple[list, str | None]:
+    """Read numbers with commas between them, or say what is wrong: ``fault(number)`` is a template, or ``none``."""
     numbers = set()
     for part in filter(None, map(str.strip, text.replace(";", ",").split(","))):
         try:
@@ -170,7 +170,7 @@ def numbers_in(text: str, plural: str, example: str, fault, most: int, skip=None
         numbers |= {float(f"{value:.9g}")} - {skip}  # results are told apart by as many digits
     if len(numbers) > most:
         return [], f"{len(numbers)} {plural} are more than the {most} this page measures at once."
-    return sorted(numbers), None
+    return sorted(numbers), None if numbers else none
 
 
 def written(values) -> str:

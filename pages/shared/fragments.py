@@ -42,9 +42,9 @@ def alone(draw):
         try:
             if _of_page() != drawn_for or n_shown:
                 st.rerun()
-            before = _n_followed()
+            before = sum(map(len, followed()))
             draw(*args, **named)
-            n_shown = _n_followed() - before
+            n_shown = sum(map(len, followed())) - before
             if by_itself and n_shown:  # frame.py follows what the drawing of a whole page has
                 st.rerun()
         finally:
@@ -52,10 +52,6 @@ def alone(draw):
 
     drawn_for = _of_page()
     return st.fragment(drawn)
-
-
-def _n_followed() -> int:
-    return sum(map(len, followed()))
 
 
 def _of_page() -> tuple:

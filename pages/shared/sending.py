@@ -36,6 +36,11 @@ CONTROLS = {
 LOOKED = "looking.looked"  # key of st.session_state: by kind, a file and settings, and what its beginning says
 
 
+def uploader(label: str, key: str, place=st, **about):
+    """Show a field for a file, which is empty again when :func:`start` has sent the file."""
+    return place.file_uploader(label, key=f"{key}.{transfers.number(f'{key} round')}", **about)
+
+
 def button(label: str, key: str, file) -> bool:
     """Show the button, and return whether it was pressed and there is a file."""
     pressed = f"{key} pressed"  # remembered: Streamlit forgets a press when another event interrupts the run
@@ -53,12 +58,13 @@ def start(kind: str, inputs: dict, params: dict, files: dict, field: str, then=l
         jobs.dismiss(record["id"])
     tasks.start(task)
     then(task.key)
-    transfers.empty(field, [file.file_id for file in files.values()])
+    transfers.empty(f"{field} round", [file.file_id for file in files.values()])
     st.rerun()
 
 
-def failures(kind: str, beginning: str, names, **inputs) -> None:
-    """Show why jobs of a kind failed; ``names(record)`` has the user's names of the files."""
+def follow(kind: str, beginning: str, names, **inputs) -> None:
+    """Show jobs of a kind, and why some failed; ``names(record)`` has the user's names of the files."""
+    jobs.watch(jobs.active(kind, **inputs))
     for record, job in jobs.failed(kind, **inputs):
         if job.fault is not None:
             reason = on_page(job.fault)

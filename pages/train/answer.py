@@ -64,8 +64,7 @@ def _buckets(key, name) -> None:
         figures.labels_by_bucket(frame, k).update_layout(height=HEIGHT),
         frame,
         f"{name}-labels-at-{k}",
-        "Recall is the share of the true labels that are predicted, precision the share of the predictions that are "
-        f"right, both over all labels of a bar together; macro F1 is the mean of their F1. {MEANING}",
+        f"Recall and precision are of all labels of a bar together, macro F1 is the mean of their F1. {MEANING}",
     )
 
 
@@ -89,8 +88,7 @@ def frontier(runs, n_test, name) -> None:
         figures.frontier(frame, cost, ["P@1"], title).update_layout(height=HEIGHT),
         frame,
         f"{name}-frontier",
-        "Each point is a result of this workspace on this data set. Thin lines are 95\u00a0% intervals: where other "
-        "test rows would put P@1. The Compare page has more.",
+        "Each point is a result on this data set; thin lines are 95\u00a0% intervals. The Compare page has more.",
     )
 
 

@@ -37,8 +37,7 @@ def depth(view) -> None:
             figures.leaf_depths(depths, view.data.n_labels, arity, f"Depth of the leaves, {whose}"),
             depths,
             f"{view.files}-depth-{'all' if every else 'one'}",
-            "Dotted lines: the depth of a tree with a leaf for each of L labels and all leaves at the same depth, and "
-            "3 times that; in Figure 2 of Majzoubi and Choromanska (2020), the deepest trees lie between the two.",
+            "Dotted: the depth of a balanced tree with a leaf for each label, and 3 times that, as in the paper.",
         )
     with right:
         objective(view, chosen, part, whose, f"{view.files}-objective-{'all' if every else 'one'}")
@@ -53,8 +52,7 @@ def _training(view, trees, part: str, whose: str) -> None:
             figures.objective_at_depths(frame, part, f"{part[:1].upper()}{part[1:]} in training, {whose}"),
             frame,
             f"{view.files}-training",
-            "Estimates after each epoch (Figure 1 of the paper): mean over the nodes of a depth, in a band from the "
-            "least to the greatest. Of more than six depths some are drawn.",
+            "Estimates after each epoch: mean over the nodes of a depth, in a band from the least to the greatest.",
             counted="depths",
         )
 
@@ -93,8 +91,7 @@ def objective(view, trees, part: str, whose: str, file: str) -> None:
         figures.objective_by_depth(frame, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
         frame,
         file,
-        "The mean over the splits at each depth in a band from least to greatest, with sign and weight in J; less is "
-        "better.",
+        "The mean over the splits at each depth, in a band from least to greatest, with sign and weight in J.",
     )
 
 

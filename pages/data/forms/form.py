@@ -177,8 +177,7 @@ def show(form: Form, *about) -> None:
 def draw(form: Form, *about) -> None:
     """Show a form, the progress of what it has started, and why that failed; without files it is run alone."""
     (show if form.chosen else fragments.alone(show))(form, *about)
-    jobs.watch(jobs.active(form.kind))
-    sending.failures(form.kind, form.failure, lambda record: record.get("about", {}).get("files", {}))
+    sending.follow(form.kind, form.failure, lambda record: record.get("about", {}).get("files", {}))
 
 
 def names_of(files: dict) -> dict:

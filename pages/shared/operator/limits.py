@@ -66,11 +66,6 @@ def refusal() -> str | None:
         active = {job.id for job in own if not job.plan.unasked}
         if len(active) >= most:
             return f"You have {format.count(len(active), 'job')} already, and this server allows {most}. Wait for one."
-    return full()
-
-
-def full() -> str | None:
-    """Return why the present user cannot keep more, and a remedy; None if it is possible."""
     most = size(DISK)
     if most is not None and (taken := kept()) >= most:
         return (

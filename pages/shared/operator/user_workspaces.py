@@ -18,7 +18,7 @@ MOST = 500  # workspaces of a user that are remembered: those opened last
 
 def tokens(user: str) -> list[str]:
     """Return the tokens of a user's workspaces that exist, the one opened last first."""
-    opened = _read(user)
+    opened = database().get(TABLE, user, {})
     return [token for token in sorted(opened, key=lambda one: -opened[one]) if stored.exists(token)]
 
 
@@ -59,10 +59,6 @@ def listed_keys(fields: dict) -> set[str]:
 def remember(user: str, token: str) -> None:
     """Note that a user has opened one of his workspaces now. A full disk is no error."""
     with contextlib.suppress(OSError), database().change():
-        opened = {**_read(user), token: time.time()}
+        opened = {**database().get(TABLE, user, {}), token: time.time()}
         newest = sorted(opened, key=lambda token_of: -opened[token_of])[:MOST]
         database().put(TABLE, user, {token_of: opened[token_of] for token_of in newest})
-
-
-def _read(user) -> dict:
-    return database().get(TABLE, user, {})
