@@ -146,7 +146,7 @@ class Reviewed:
 
     def choose(self, place) -> None:
         """Let the user choose what is reviewed."""
-        kind, label = place.columns([2, 3], vertical_alignment="bottom")
+        kind, label = place.columns([3, 2], vertical_alignment="bottom")
         fields.choice("Doubts", KINDS, "review.kind", place=kind, widget="radio", horizontal=True)
         fields.text(
             "Only labels whose names contain", "review.label", place=label, placeholder="part of a name, or an id"
