@@ -23,15 +23,7 @@ def test_defaults_are_filled_in_and_make_the_estimator(name):
     entry = EVERY[name]
     noise = {parameter.name for parameter in NOISE}
     filled = entry.filled(name, None)
-    assert (
-        filled
-        == entry.filled(name, {})
-        == {
-            p.name: p.default
-            for p in entry.parameters
-            if p.name != "noise_kind"  # which keys have where it is not Gaussian
-        }
-    )
+    assert filled == entry.filled(name, {}) == entry.defaults
     own = {parameter: value for parameter, value in filled.items() if parameter not in noise}
     made = entry.cls(**own)
     assert made.get_params(deep=False) == entry.cls().get_params(deep=False), "a form begins with other defaults"

@@ -39,8 +39,6 @@ class ModelInfo:
             if values["noise_sigma"]:
                 raise ValueError("members that are trained already are mixed without noise: noise_sigma must be 0")
             values["members"] = [with_settings(filled((MODEL, SETTINGS, K), one, "a member")) for one in members]
-        if values.get("noise_kind") == "gaussian":  # the one kind there was when keys of results were first made
-            del values["noise_kind"]
         return values
 
     @property

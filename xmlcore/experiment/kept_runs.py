@@ -190,7 +190,7 @@ def trained_with_noise(record: dict) -> bool:
 
 def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:
     """Return all pairs of a run trained without noise and its noisy counterpart, in the order of the records."""
-    no_noise = {parameter.name: parameter.default for parameter in NOISE if parameter.name != "noise_kind"}
+    no_noise = {parameter.name: parameter.default for parameter in NOISE}
     return [
         (plain, noisy)
         for plain in records
@@ -198,5 +198,5 @@ def noisy_counterparts(records: list[dict]) -> list[tuple[dict, dict]]:
         for noisy in records
         if trained_with_noise(noisy)
         and noisy["model"] == plain["model"]
-        and {name: v for name, v in noisy["params"].items() if name != "noise_kind"} | no_noise == plain["params"]
+        and noisy["params"] | no_noise == plain["params"]
     ]

@@ -229,7 +229,7 @@ def model_title(model: str, params: dict[str, Any]) -> str:
         return f"{model} of {value_text(params['members'])}"
     if not trained_with_noise({"params": params}):
         return model
-    kind, level = params.get("noise_kind", "gaussian"), params["noise_sigma"]
+    kind, level = params["noise_kind"], params["noise_sigma"]
     return f"{model} trained with {f'noise σ = {level:g}' if kind == 'gaussian' else KINDS[kind].at(level)}"
 
 

@@ -193,8 +193,7 @@ class _OfFile(Task):
     )
 
     def params_in_key(self):
-        fields = {name: value for name, value in self.params.items() if name != "again"}
-        return {name: value for name, value in fields.items() if (name, value) != ("labels", None)}
+        return {name: value for name, value in self.params.items() if name != "again"}
 
     @classmethod
     def view(cls, value):

@@ -37,7 +37,7 @@ class Sampling:
     # A row per training, two of one that is on both axes. Columns: `axis` ("n_adversarial" or "examples_per_class", the
     # parameter that is varied while the others are those of the run); `n_adversarial`, `examples_per_class`, `seed`;
     # `accuracy`, `macro_f1` and `candidate_recall` of the test rows, in [0, 1]; `fit_s`, `cpu_s` (processor
-    # time of the training, summed over threads; not in results of version 1) and `predict_ms_per_row`;
+    # time of the training, summed over threads) and `predict_ms_per_row`;
     # `n_pairs`; `pair_bytes` (memory of the pairs that f is trained on) and `model_bytes` (memory of the model);
     # `empirical_risk`; `failed` (why this training failed, or ""; its measures are nan then). A value of
     # `n_adversarial` above :func:`most_adversaries` gives the same training as that limit. Such trainings are made
