@@ -95,8 +95,7 @@ def _costs(lines, keys, known, choice, file_name, compared) -> None:
         ),
         frame,
         f"{file_name}-frontier",
-        f"Further left is cheaper, further up is better; {len(drawn)} of {len(lines)} lines have a known cost. Thin "
-        "lines are 95\u00a0% intervals: where other test rows would put the results compared.",
+        f"Further left is cheaper, further up is better; {len(drawn)} of {len(lines)} lines have a known cost.",
         of=list(drawn["key"]),
     )
 

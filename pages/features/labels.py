@@ -68,8 +68,7 @@ def _heat(view, labels):
     table = view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and {table['feature'].nunique():,} of "
-        f"{format.count(n_kept, 'feature')} that they keep; alike ones are next to each other. Stronger blue: the "
-        "feature matters more; blank: it is not kept. Point at a cell, or tap it, to read its names."
+        f"{format.count(n_kept, 'feature')} that they keep. Stronger blue: the feature matters more; blank: not kept."
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption
 

@@ -55,8 +55,7 @@ def buckets(measurements, n_labels) -> None:
         recall: (
             "recall",
             f"Recall@{k} of head, torso and tail",
-            f"Share of the true head, torso or tail labels that are among the {k} predicted{mean}; bands are 95\u00a0% "
-            "intervals over repeats.",
+            f"Share of the true labels that are among the {k} predicted{mean}; bands: 95\u00a0% over repeats.",
         ),
     }
     for place, (measure, (name, heading, caption)) in zip(st.columns(2, gap="large"), texts.items()):

@@ -61,8 +61,7 @@ def _contributions(view, ranking, i):
         lambda: ranking.tidy(),
         f"{view.files}-row{i}-contributions",
         "Weight × feature, relative to the mean of the candidates: blue raises f, orange lowers it, the largest sum "
-        f"wins. ✓ is a true label, * one that is no candidate. Showing {min(DRAWN, ranking.q)} of {ranking.q} "
-        f"candidates and {min(DRAWN_MISSED, ranking.missed.size)} of {ranking.missed.size} true labels that are none.",
+        f"wins. ✓ is a true label, * one that is no candidate. {min(DRAWN, ranking.q)} of {ranking.q} are drawn.",
         key="sampling.contributions",
     )
 

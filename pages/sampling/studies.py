@@ -143,8 +143,7 @@ def candidates(view):
             figures.candidate_curves(table, view.q),
             table,
             f"{view.files}-candidates",
-            "The gap between micro R@1 and the attainable, one label for each row, is the most that f gets wrong. "
-            "Choose q on held-out rows, not here. Time is the mean over the test rows, by the clock, once.",
+            "The gap between micro R@1 and the attainable is the most that f gets wrong. Choose q on held-out rows.",
         )
     return study_of_own_q or study
 

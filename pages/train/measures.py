@@ -189,8 +189,7 @@ def _draw(curve, file_name, key):
         figures.learning_curve(curve.frame, measure, buckets),
         curve.frame,
         f"{file_name}-learning-curve-{key[:6]}",
-        f"Each point is a training on a random sample of the training rows ({format.count(len(curve.seeds), 'seed')}), "
-        "measured on all test rows. Where the line still rises at its end, more rows like these would help.",
+        "Each point is a training on a random sample of the rows. A line that rises at its end: more rows would help.",
     )
     for note in curve.notes:
         st.caption(f"Not trained: {format.plain(note)}")

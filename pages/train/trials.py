@@ -138,9 +138,8 @@ def draw(tried: Tried, name: str) -> None:
         figures.sweep_values(_in_words(tried), labels, measure, of.notes),
         tried.trials,
         name,
-        f"Each point is a training, its height {measure} on held-out training rows. Lines go through the mean of all "
-        "trainings with about the same value; a star is the best of those on the most rows. Other rows held out "
-        "would move the points, mostly together.",
+        f"A point is a training, its height {measure} on held-out rows; lines go through the means of trainings with "
+        "about the same value. A star is the best of those on the most rows.",
         key="wide.train.tried",
     )
 

@@ -252,9 +252,8 @@ def _draw(view, color: str) -> None:
     title = f"{subject}: {len(drawn):,} of {format.count(view.n_nodes, 'node')}"
     ends = tuple(ends) if ends[0] < ends[1] else None
     caption = (
-        "Circles are splits, squares leaves, larger ones of more training rows. "
-        f"Colour is {COLORS[color][1]}; dark is better, grey has none. A thick line is where the row, or the rows of "
-        "the label, go. Click a node to look at it."
+        "Circles are splits, squares leaves, larger ones of more training rows. A thick line is where the row, or the "
+        f"rows of the label, go. Colour is {COLORS[color][1]}; dark is better. Click a node to look at it."
     )
     charts.show_figure(
         figures.tree(drawn, color, color_range=ends, chosen=view.node, title=title, total=view.n_nodes),

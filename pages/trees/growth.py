@@ -10,9 +10,8 @@ from xmlcore.models.ldsm import frames
 
 TEXTS = {
     "n_trees": ("Fewer trees", "The first trees of the ensemble alone; the last point is the whole model."),
-    "max_nodes": ("Smaller trees", "All trees, cut to their first nodes, as Figure 3 of the paper; the last point is "
-                  "the whole model."),
-}  # fmt: skip
+    "max_nodes": ("Smaller trees", "All trees, cut to their first nodes; the last point is the whole model."),
+}
 LEMMAS = {  # measure of splits -> its name, and what it is
     "beta": ("Imbalance β", "The largest difference of a child’s share from the mean share: 0 is balanced."),
     "alpha": ("Impurity α", "How much of the labels is in more than one child: 0 is pure."),

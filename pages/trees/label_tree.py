@@ -203,8 +203,7 @@ def _alike(view) -> None:
         figures.overlap_heat(frame, n_labels=view.tree.n_labels),
         frame,
         f"{view.files}-labels",
-        f"The {labels.size} most frequent labels; alike ones are next to each other. Stronger blue: more of the "
-        f"{FEATURES} largest weights of their classifiers are of the same features.",
+        f"Stronger blue: more of the {FEATURES} largest weights of two frequent labels are of the same features.",
         key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.py
     )
 
