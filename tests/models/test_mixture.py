@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 from xmlcore import PLT, LdSM, Mixture, NearestRows, OneVsRest, explain, load_model
 from xmlcore.datasets import make_synthetic
-from xmlcore.models.mixture.weighing import Candidates, calibrated, curve_of
+from xmlcore.metrics.statistics import beta_curve
+from xmlcore.models.mixture.weighing import END, Candidates, calibrated
 from xmlcore.models.rules import decided_scores
 from xmlcore.ranking import Ranking
 
@@ -46,7 +47,7 @@ def test_curves_make_probabilities_of_scores():
     rng = np.random.default_rng(0)
     scores = rng.random(20_000)
     right = (rng.random(scores.size) < scores**2).astype(float)
-    p = calibrated(scores[:, None], curve_of(scores, right)[None])[:, 0]
+    p = calibrated(scores[:, None], beta_curve(scores, right, 1.0, END)[None])[:, 0]
     assert np.abs(p - scores**2).max() < 0.05 and calibrated(np.zeros((1, 1)), np.ones((1, 3)))[0, 0] == 0
 
 

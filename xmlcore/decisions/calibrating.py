@@ -5,6 +5,7 @@ import numpy as np
 from xmlcore.decisions.held_out import HeldOut, held_out, held_out_parts
 from xmlcore.first_use import pd
 from xmlcore.metrics.calibration import wilson
+from xmlcore.metrics.statistics import beta_calibrated, beta_curve
 from xmlcore.models.rules import CANDIDATES, PLACES, Calibration, innermost
 from xmlcore.typing import DataFrame, Labels, Matrix, Ranker
 from xmlcore.validation import check_count
@@ -18,8 +19,6 @@ FEW = PLACES[3]
 END = 14.0  # log odds: scores of 1e-6 and less, or 1 - 1e-6 and more, count as alike
 BINS = 700  # of log odds, to which curves are fitted
 BETA_KNOTS = 200
-RIDGE = 1e-3  # a weak penalty, so that weights are found where all scores are alike
-MOST_STEPS, LARGEST_STEP = 50, 4.0  # of Newton's method; in log odds
 SHARES = 50  # of rows left to people, at which the precision of the others is told
 
 
@@ -145,36 +144,10 @@ def _isotonic(scores, n, hits):
 
 
 def _beta(scores, n, hits):
-    total, knots = n.sum(), 1 / (1 + np.exp(-np.linspace(-END, END, BETA_KNOTS)))
-    hits, n = hits + 0.5 * n / total, n + n / total  # never sure after a few labels
-    used = [0, 1, 2]
-    while True:  # a negative slope would make the curve fall: its feature is left out, as published
-        w = _logistic(_features(scores)[:, used], n, hits)
-        if (w[:-1] >= 0).all():
-            break
-        used.pop(int(w[:-1].argmin()))
-    knots = np.concatenate([[0.0], knots, [1.0]])
-    return knots, 1 / (1 + np.exp(-_features(knots)[:, used] @ w))
-
-
-def _features(scores) -> np.ndarray:
-    inside = np.clip(scores, np.exp(-END), 1 - np.exp(-END))
-    return np.stack([np.log(inside), -np.log1p(-inside), np.ones(inside.size)], axis=1)
-
-
-def _logistic(x, n, hits) -> np.ndarray:
-    """Return the weights of logistic regression, by Newton's method with steps that change no log odds by much."""
-    w = np.append(np.ones(x.shape[1] - 1), 0.0)  # probabilities are the scores
-    ridge = RIDGE * np.eye(w.size)
-    for _ in range(MOST_STEPS):
-        p = 1 / (1 + np.exp(-x @ w))
-        curvature = x.T @ (x * (n * p * (1 - p))[:, None]) + ridge
-        step = np.linalg.solve(curvature, x.T @ (hits - n * p) - RIDGE * w)
-        change = np.abs(x @ step).max()
-        w += step * min(1.0, LARGEST_STEP / max(change, 1e-12))
-        if change < 1e-2:
-            break
-    return w
+    total, end = n.sum(), np.exp(-END)
+    curve = beta_curve(scores, hits + 0.5 * n / total, n + n / total, end)  # never sure after a few labels
+    knots = np.concatenate([[0.0], 1 / (1 + np.exp(-np.linspace(-END, END, BETA_KNOTS))), [1.0]])
+    return knots, beta_calibrated(knots, curve, end)
 
 
 METHODS = {"isotonic": _isotonic, "beta": _beta}

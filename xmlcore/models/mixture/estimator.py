@@ -11,6 +11,7 @@ from xmlcore.arrays import csr_of
 from xmlcore.documented import documented
 from xmlcore.label_names import given_classes
 from xmlcore.metrics.buckets import BUCKETS, label_buckets
+from xmlcore.metrics.statistics import beta_curve
 from xmlcore.models import saving
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.compacting import can_be_compact
@@ -226,7 +227,7 @@ class Mixture(ScoresRows):
         for at in range(n):
             ranked = found.scores[:, at] > 0
             if ranked.any():
-                curves[at] = weighing.curve_of(found.scores[ranked, at], right[ranked])
+                curves[at] = beta_curve(found.scores[ranked, at], right[ranked], 1.0, weighing.END, least=0.01)
         judge = Judge(found, calibrated(found.scores, curves), Y_held, Y)
         weights = weighing.best_weights(judge, [seed, 2])
         groups = np.argmax(label_buckets(counted(Y))[:, None] == np.array(BUCKETS), axis=1).astype(np.int32)

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from xmlcore._kernels.ranking import mark_hits, top_k_sparse
 from xmlcore.arrays import pointers
 from xmlcore.metrics import inverse_propensity
+from xmlcore.metrics.statistics import beta_calibrated
 from xmlcore.ranking import KS
 
 END = 1e-7  # scores nearer to 0 or 1 than this count as alike
-RIDGE = 1e-2  # a weak penalty, so that curves are found where all scores are alike
 BAGS, BAG_ROWS = 10, 1000  # random samples of held-out rows, each with weights of its own, whose mean is taken
 STEPS = (0.5, 0.25, 0.12, 0.06, 0.03)  # by which weights are changed
 LEAST = 0.05  # a smaller weight is 0
@@ -52,25 +52,7 @@ class Candidates(NamedTuple):
 
 def calibrated(scores: np.ndarray, curves: np.ndarray) -> np.ndarray:
     """Return probabilities for the scores of members, by their curves (members, 3); 0 for a score of 0."""
-    inside = np.clip(scores, END, 1 - END)
-    odds = curves[:, 0] * np.log(inside) - curves[:, 1] * np.log1p(-inside) + curves[:, 2]
-    return np.where(scores > 0, 1 / (1 + np.exp(-odds)), 0.0)
-
-
-def curve_of(scores: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the curve of a member's positive scores: beta calibration (Kull et al., AISTATS 2017)."""
-    from scipy.optimize import minimize
-
-    inside = np.clip(scores, END, 1 - END)
-    x = np.stack([np.log(inside), -np.log1p(-inside), np.ones(inside.size)], axis=1)
-    start = np.array([1.0, 1.0, 0.0])
-
-    def surprise(w):
-        odds = x @ w
-        slope = x.T @ (1 / (1 + np.exp(-odds)) - right) + RIDGE * (w - start)
-        return np.logaddexp(0, odds).sum() - right @ odds + RIDGE / 2 * ((w - start) ** 2).sum(), slope
-
-    return minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=[(0.01, 50), (0, 50), (-50, 50)]).x
+    return np.where(scores > 0, beta_calibrated(scores, curves, END), 0.0)
 
 
 class Judge:
