@@ -104,11 +104,8 @@ def test_errors_of_counts_name_the_greatest_id():
         read_matrix(FEATURES, counts="no")
 
 
-def test_xmlc_with_odd_blanks_and_a_header_that_lies():
+def test_xmlc_with_odd_blanks_is_read():
     assert read(b"3 4 3 \r\n 0:1\r\n\r\n0,2 1:1  \t\r\n") == read(b"3 4 3\n 0:1\n\n0,2 1:1\n")
-    lies = b"9 2 2\n0 0:1\n5,2 7:4\n"
-    assert advised(lies) == ("counts", "data")
-    assert [matrix.shape for matrix in read_matrix(lies, counts="data")[:2]] == [(2, 8), (2, 6)]
 
 
 @pytest.mark.parametrize(

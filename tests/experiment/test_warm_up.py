@@ -7,7 +7,6 @@ from compiled import compiled
 from numba.core import config
 
 from xmlcore import experiment
-from xmlcore.jobs import Queue
 from xmlcore.models import compiling
 
 warm_up = import_module("xmlcore.experiment.warm_up")  # the module: the package has its function under this name
@@ -52,14 +51,6 @@ def test_explanations_and_candidates_find_their_kernels_compiled():
     model = DoubleSampling(n_candidates=3).fit(X, Y)
     model.pair_features(X[:2], model.candidates(X[:2]))
     assert compiled() == before
-
-
-@pytest.mark.slow
-@pytest.mark.long
-def test_warm_up_runs_in_a_worker():
-    queue = Queue(n_workers=1)
-    assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=280) is None
-    queue.shutdown()
 
 
 @pytest.fixture

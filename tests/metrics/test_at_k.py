@@ -98,23 +98,6 @@ RANKING = np.array([[1, 2, 0], [2, 3, 1]])
 WEIGHTS = np.array([4.0, 1.0, 1.0, 3.0])
 
 
-def test_a_row_without_labels_counts_as_zero():
-    with_empty = [*Y, []]
-    ranking = np.vstack([RANKING, [0, 1, 2]])
-    for name, value in metrics.measures(with_empty, ranking, 3, WEIGHTS).items():
-        alone = metrics.measures(Y, RANKING, 3, WEIGHTS)[name]
-        np.testing.assert_allclose(value, alone if name.startswith("PS") else alone * 2 / 3, err_msg=name)
-
-
-def test_k_beyond_the_number_of_labels_keeps_dividing_by_k():
-    full = np.array([[1, 2, 0, 3], [2, 3, 1, 0]])
-    np.testing.assert_allclose(metrics.precision_at_k(Y, full, 6), [1 / 2, 1 / 2, 1 / 2, 3 / 8, 3 / 10, 3 / 12])
-    assert metrics.recall_at_k(Y, full, 6)[-1] == 1
-    six, four = metrics.measures(Y, full, 6, WEIGHTS), metrics.measures(Y, full, 4, WEIGHTS)
-    for name in ("R@k", "nDCG@k", "PSP@k", "PSnDCG@k"):
-        np.testing.assert_allclose(six[name][4:], four[name][-1], err_msg=name)
-
-
 def test_empty_places_are_not_taken_for_the_end():
     ranking = np.array([[-1, -1, -1, -1, 0], [-1, -1, -1, -1, 3]])
     np.testing.assert_allclose(metrics.precision_at_k(Y, ranking, 5), [0, 0, 0, 0, 1 / 5])

@@ -1,25 +1,13 @@
-"""Choosing, uploading and preparing data sets, through app.py."""
+"""Choosing and preparing data sets, through app.py."""
 
 import threading
 
 import pytest
 
 from tests.pages import making
-from tests.pages.small import small_data, xmlc
+from tests.pages.small import small_data
 
-FORMS = ("Upload data",)
 pytestmark = pytest.mark.sections("Rows", "All labels")
-
-
-def upload(session, train, **others):
-    """Fill the upload form and press its button; values are bytes."""
-    kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
-    round_ = session.at.session_state["upload.round"]
-    making.put_file(session, f"upload.train.{round_}", "mine.txt", train)
-    for name, content in others.items():
-        making.put_file(session, f"upload.{kinds[name]}.{round_}", f"{name}.txt", content)
-    session.run()
-    return session.make("upload.make")
 
 
 def test_a_first_visit_prepares_the_data_set_of_all(session, ready, server):
@@ -50,24 +38,6 @@ def test_a_search_stays_with_its_data_set(ready):
     assert len(labels()) == 8 and len(ready.frame("row", "labels")) == 120
     making.use_listed(ready, "api-docs")
     assert labels() == ["topic *3*"]
-
-
-def test_an_upload_is_used_and_not_seen_by_another_session(ready, session):
-    names = {
-        f"{kind}_names": "\n".join(f"{word} {j}" for j in range(n)).encode()
-        for kind, word, n in (("label", "subject", 8), ("feature", "term", 16))
-    }
-    page = upload(ready, xmlc(small_data("other", seed=1)), **names)
-    assert (page.metrics()["Training rows"], page.metrics()["Test rows"]) == ("48", "12")
-    assert "**mine**" in page.text()
-    assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
-    assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
-    assert not next(box for box in page.at.expander if box.label == "Add a data set").proto.expanded
-    stranger = session()
-    for visitor, sees in ((ready, True), (stranger, False)):
-        assert any("mine" in name for name in visitor.at.selectbox(key="sidebar.dataset").options) == sees
-    assert stranger.token != ready.token and stranger.metrics()["Training rows"] == "60"
-    assert making.use_listed(ready, "api-docs").metrics()["Training rows"] == "60"
 
 
 def test_no_data_set_says_what_to_do(session, small_catalog):

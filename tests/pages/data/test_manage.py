@@ -1,8 +1,6 @@
 """Data sets of a workspace are compared, renamed, written to files and removed, in boxes of the Data page."""
 
-import io
 import re
-import zipfile
 
 import pytest
 
@@ -11,7 +9,7 @@ from pages.data.forms import upload as upload_form
 from pages.shared import addresses
 from tests.pages.making import train, use, use_listed
 from tests.pages.small import small_data
-from xmlcore import datasets, experiment
+from xmlcore import datasets
 from xmlcore.system import data_root
 
 FORMS = "all"
@@ -71,15 +69,6 @@ def test_a_data_set_is_renamed_and_keeps_its_results(two):
     used = next(fp for fp, entry in known(two).items() if entry["source"] == "catalog")
     use_listed(two, "api-docs").set(f"manage.name.{used}.api-docs", "Functions").press("manage.rename")
     assert "**Functions**: 80 rows" in two.text() and two.at.selectbox(key="sidebar.dataset").value == used
-
-
-def test_a_data_set_is_written_to_a_file_that_reads_back(two):
-    page = two.press("manage.write").until(lambda s: any(label.startswith("other.zip") for label in s.downloads()))
-    fingerprint = next(fp for fp, entry in known(page).items() if entry["name"] == "other")
-    task = experiment.task("export", {"dataset": fingerprint}, {"format": "xmlc"})
-    with zipfile.ZipFile(io.BytesIO(task.file().read_bytes())) as archive:
-        read = datasets.read_dataset(archive.read("train.txt"), archive.read("test.txt"))
-    assert (read.Y_train != small_data("other", seed=1).Y_train).nnz == 0
 
 
 def test_a_data_set_with_jobs_is_not_removed(two, server, monkeypatch):

@@ -113,8 +113,6 @@ def test_nothing_stands_between_labels_of_lists(ready, labels):
 @pytest.mark.parametrize(("content", "said"), [
     (b"text,labels\none word,\none more word,\n", "No document has a label"),
     (b'text,labels\none,x\n"two,y\n', "news.csv, line 3"),
-    (b"text,labels\none,x\ntwo,y,z\n", "news.csv, line 3"),
-    (b"\x89PNG\r\n1234", "it is a PNG image"),
     (b"text,labels\none,x\ntwo,y\n", "no word is in at least 2"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_said_at_once(ready, content, said):

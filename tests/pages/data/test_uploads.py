@@ -129,15 +129,6 @@ def test_notes_name_no_arguments_and_refusals_no_folders(monkeypatch):
     assert all(fact in message for fact in ("my_file.txt, line 1234", "column 5", "'x'. Give a number."))
 
 
-@pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
-def test_a_header_that_states_too_much_is_refused(header, what):
-    text = f"{header}\n1 0:1\n2 1:1\n".encode()
-    with pytest.raises(DatasetFormatError, match=f"states 2,000,000,000 {what}, but the rows have only 2") as caught:
-        read(file("a.txt", text), file("b.txt", text))
-    assert "max_columns" not in form.explain(caught.value)
-    assert store.entries("datasets") == []
-
-
 @pytest.mark.parametrize(("limit", "what"), [("MAX_LABELS", "labels"), ("MAX_FEATURES", "features")])
 def test_more_than_the_dashboard_takes_is_refused(limit, what, monkeypatch):
     monkeypatch.setattr(f"xmlcore.experiment.kinds.read.{limit}", 4)
