@@ -33,6 +33,7 @@ KIND_WORDS = {
     "learning_curve": "learning curve",
     "description": "description of data",
     "examine": "examination of data",
+    "map": "map of data",
     "export": "file of a data set",
     "pack_model": "file of a model",
     "open_model": "model from a file",
@@ -42,7 +43,7 @@ KIND_WORDS = {
 DATASET, SWEPT = "data set", "trainings of a sweep"
 COLORED = (KIND_WORDS["train"], DATASET, KIND_WORDS[COPY], KIND_WORDS["select"], SWEPT, KIND_WORDS["decide"])
 # Computed from a data set alone, so every workspace with the data set may see them.
-OF_EVERY_DATASET = ("description", "examine", "export")
+OF_EVERY_DATASET = ("description", "examine", "export", "map")
 TRIALS = "trials"  # the store's name for trainings of sweeps
 GROUP = "trainings of "  # before the key of a sweep: the key of the line of its trainings
 LEAST_SHOWN = 0.1  # MB: smaller sizes are shown as this

@@ -125,6 +125,7 @@ def _every_kind(easy, classes, name="other"):
         kept("correct", of, decisions=[[0, 0, "add"]]),
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
         kept("examine", of),
+        kept("map", of),
         kept("split", of),
         kept("tree", of, params={"n_estimators": 2}),
         kept("trial", of, model="OneVsRest"),

@@ -23,6 +23,7 @@ from xmlcore.datasets.splits import (
 )
 from xmlcore.datasets.statistics.description import Description, Examination, all_labels, describe, examine
 from xmlcore.datasets.statistics.drift import facts_of_rows, unlike_test_rows
+from xmlcore.datasets.statistics.maps import map_of
 from xmlcore.datasets.statistics.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.statistics.rows import label_sets, rows_of_label_set
 from xmlcore.datasets.texts import Guess, TextVectorizer, guess_columns, read_texts, read_vocabulary
@@ -34,7 +35,7 @@ __all__ = [
     "DownloadError", "Examination", "Guess", "LabelPairs", "NewRows", "TextVectorizer",
     "all_labels", "catalog", "describe", "examine", "facts_of_rows", "folds",
     "guess_columns", "in_use_or_saved", "label_pairs", "label_sets", "load", "load_saved",
-    "make_synthetic", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
+    "make_synthetic", "map_of", "prepare", "read_dataset", "read_matrix", "read_new_rows", "read_ranking",
     "read_row_numbers", "read_text_dataset", "read_texts", "read_vocabulary", "resplit", "rows_of_file",
     "rows_of_label_set", "save_dataset", "split_again", "split_rows", "stratified_parts", "stratified_split",
     "synthetic_sizes", "together", "unlike_test_rows", "warm_up", "with_label_table", "with_words", "without_leaks",

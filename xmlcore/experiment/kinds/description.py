@@ -1,8 +1,15 @@
-"""The statistics and the closer examination of a data set as tasks, for data sets that are very large."""
+"""The statistics, the closer examination and the maps of a data set as tasks, for data sets that are very large."""
 
-from xmlcore.datasets import Examination, describe, examine
+from dataclasses import dataclass
+
+import numpy as np
+
+from xmlcore.datasets import Examination, describe, examine, map_of
 from xmlcore.datasets.statistics.description import Description
+from xmlcore.datasets.statistics.maps import OF
+from xmlcore.experiment.catalog import RANDOM_STATE
 from xmlcore.experiment.engine.task import Task, register
+from xmlcore.parameters import Parameter
 from xmlcore.progress import silent
 
 
@@ -38,3 +45,29 @@ class Examine(Task):
 
     def run(self, progress=silent, files=None):
         return examine(self.dataset(progress), progress)._asdict()
+
+
+@dataclass(frozen=True)
+class Map:
+    """Places of rows or labels in the plane, see :func:`xmlcore.datasets.map_of`."""
+
+    places: np.ndarray
+
+
+@register
+class MakeMap(Task):
+    """Make a map of a data set, see :func:`xmlcore.datasets.map_of`. Inputs: ``dataset``."""
+
+    kind, folder, result, needs = "map", "maps", Map, ("dataset",)
+    doing = "Making a map of the {of} of {dataset}"
+    PARAMETERS = (
+        Parameter("of", "Map of", "Labels lie where their rows are.", "choice", "rows", options=tuple(OF)),
+        RANDOM_STATE,
+    )
+
+    def work(self):
+        work = super().work()
+        return work._replace(bytes=2 * work.bytes + (300 << 20))
+
+    def run(self, progress=silent, files=None):
+        return {"places": map_of(self.dataset(progress), progress=progress, **self.params)}
