@@ -67,7 +67,7 @@ def show(data, labels, examination, name) -> None:
     charts.csv_button("All labels, CSV", lambda: labels.assign(partners=[*named()]), f"{name}-labels")
     if line is not None:
         label = int(shown["label"].iloc[line])
-        _rows(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
+        show_rows(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
 
 
 def _ticked(frame, key: str, columns: dict) -> int | None:
@@ -109,7 +109,7 @@ def show_sets(data, fingerprint, name) -> None:
     charts.csv_button("All label sets, CSV", lambda: named(frame).drop(columns="row"), f"{name}-label-sets")
     if line is not None:
         row = int(shown["row"].iloc[line])
-        _rows(data, rows_with(data, row), set_name(data, row), f"{name}-rows-of-label-set-{line + 1}")
+        show_rows(data, rows_with(data, row), set_name(data, row), f"{name}-rows-of-label-set-{line + 1}")
 
 
 @cached.shared()
@@ -135,7 +135,7 @@ def _parts(data, every) -> pd.DataFrame:
     return pd.DataFrame({"part": np.where(test, "test", "training"), "row": every - data.n_train * test})
 
 
-def _rows(data, every: pd.DataFrame, of: str, name: str) -> None:
+def show_rows(data, every: pd.DataFrame, of: str, name: str) -> None:
     """Show rows by ``part`` and ``row``; ``of`` describes them, and ``name`` is that of their file."""
     st.markdown(f"**Rows of {format.plain(of)}**")
     if every.empty:

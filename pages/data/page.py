@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import answer, choose, labels, problems, rows, sizes
+from pages.data import answer, choose, labels, maps, problems, rows, sizes
 from pages.shared import door, format, sections
 from pages.shared.workspaces import workspace
 
@@ -26,6 +26,7 @@ def draw(ready) -> None:
         sizes.curve(data, described, fingerprint, name)
     further = {
         "Rows": lambda: rows.show(data, fingerprint),
+        "Map": lambda: maps.show(ready, described, name),
         "All labels": lambda: labels.show(data, described.labels, examination, name),
         "Frequency": lambda: sizes.show_frequency(data, described),
         "Size": lambda: sizes.show(described, examination, fingerprint, name),

@@ -50,10 +50,10 @@ def show(data, fingerprint) -> None:
         )
         tables.counted(listed.size, found.size, f"{part} row", "in their order. Tick one to see its features.")
     with right:
-        _one_row(data, X, Y, names, part, row)
+        one_row(data, X, Y, names, part, row)
 
 
-def _one_row(data, X, Y, names, part, row):
+def one_row(data, X, Y, names, part, row):
     name = "" if names is None else f": {format.plain(names[row])}"
     st.markdown(f"**{part.capitalize()} row {row:,}{name}**")
     labels = tables.label_names(data, tables.ids(Y, row))

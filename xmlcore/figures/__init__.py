@@ -25,7 +25,7 @@ from xmlcore.figures._curves import (
     robustness_curves,
     stability_curves,
 )
-from xmlcore.figures._data import label_frequency, per_row, treemap
+from xmlcore.figures._data import label_frequency, marks_of, per_row, point_map, treemap
 from xmlcore.figures._feature_bars import (
     contribution_bars,
     contributions_compared,
@@ -72,11 +72,11 @@ __all__ = [
     "contribution_bars", "contributions_compared", "cooccurrence_heat", "critical_difference", "cut_apart",
     "deletion_curves", "depths_over_labels", "differences", "feature_bars", "feature_weights", "frontier",
     "importance_bars", "label_frequency", "label_tree", "labels_by_bucket", "leaf_depths", "learning_curve",
-    "lemma_bounds", "magnitude_bars",
+    "lemma_bounds", "magnitude_bars", "marks_of",
     "measures_at_k", "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
     "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
-    "pareto", "path_products", "path_shares", "patterns_compared", "per_row", "positive_gradients", "precision_recall",
-    "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
+    "pareto", "path_products", "path_shares", "patterns_compared", "per_row", "point_map", "positive_gradients",
+    "precision_recall", "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
     "score_against_share", "selection_heat", "selections_agree", "short", "significance_diagram", "stability_boxes",
     "stability_curves", "sweep_values", "template", "tree", "treemap", "trials",
 ]  # fmt: skip

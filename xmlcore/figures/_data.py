@@ -3,7 +3,7 @@
 import os.path
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,9 @@ COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the 
 # Letters of a line that fits into a box, which may be half as wide as tall: of all sizes together, at least, at most.
 LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
+MOST_POINTS, SQUARES = 20_000, 100  # points of a map; where there are more, squares across it that are drawn instead
 MOST_AREAS = 200
+MANY_MARKS = 2_000  # of a map; fewer are larger
 FEW = 60  # rectangles; more need more height, so that names fit
 
 
@@ -146,6 +148,54 @@ def treemap(frame: pd.DataFrame, title: str, *, unit: str = "", groups: Sequence
     legend, texts = {"itemclick": False, "itemdoubleclick": False}, {"minsize": 11, "mode": "hide"}
     layout = {"margin": {"l": 0, "r": 0, "b": 0}, "height": 380 if len(drawn) <= FEW else 480, "uniformtext": texts}
     return figure.checked({"visible": False}, {"visible": False}, showlegend=True, legend=legend, **layout)
+
+
+def marks_of(frame: pd.DataFrame) -> np.ndarray:
+    """Return the number of the mark that :func:`point_map` draws for each line, from 0 on; -1 for one without a place.
+
+    Up to 20,000 places have a mark each; more share one where they lie in the same of 100 x 100 squares.
+    """
+    need_columns(frame, ["x", "y"], "marks_of")
+    places = frame[["x", "y"]].to_numpy(np.float64)
+    marks, known = np.full(len(frame), -1), np.flatnonzero(np.isfinite(places).all(axis=1))
+    marks[known] = np.arange(known.size)
+    if known.size > MOST_POINTS:
+        low, high = places[known].min(axis=0), places[known].max(axis=0)
+        square = ((places[known] - low) / np.maximum(high - low, 1e-9) * (SQUARES - 1e-6)).astype(np.int64)
+        marks[known] = np.unique(square @ [SQUARES, 1], return_inverse=True)[1]
+    return marks
+
+
+def point_map(
+    frame: pd.DataFrame, title: str, value: str, name_of: Callable[[int], str], marked: Sequence[int] = ()
+) -> Figure:
+    """Draw points at ``x``, ``y`` in the colour of their ``value``, which ``value`` names; see :func:`marks_of`.
+
+    ``name_of(line)`` is said of a point, and lines in ``marked`` have a ring.
+    """
+    marks = marks_of(frame)
+    need_columns(frame, ["x", "y", "value"], "point_map")
+    known, lines = np.flatnonzero(marks >= 0), np.arange(len(frame))
+    sums = frame.iloc[known].assign(line=lines[known], rows=1).groupby(marks[known])
+    drawn = sums.agg({"x": "mean", "y": "mean", "value": "mean", "line": "first", "rows": "sum"})
+    drawn = drawn.sort_values("value", kind="stable")  # what stands out is on top
+    texts = [name_of(line) if n == 1 else f"{n:,} points" for line, n in zip(drawn["line"], drawn["rows"])]
+    figure = Drawing(title, known, len(frame), marks=len(drawn))
+    alone = drawn["rows"].max() == 1 if len(drawn) else True
+    size = np.full(len(drawn), 5.0 + 4 * (len(drawn) < MANY_MARKS)) if alone else 3 + np.sqrt(drawn["rows"]).clip(0, 14)
+    look = {"size": size, "color": drawn["value"], "coloraxis": "coloraxis", "line": {"width": 0.5, "color": ink.EDGE}}
+    said = {"hovertext": texts, "customdata": drawn.index.to_numpy()[:, None]}
+    hover = f"%{{hovertext}}<br>{value}: %{{marker.color:,.3~r}}"
+    figure.add("scattergl", x=drawn["x"], y=drawn["y"], mode="markers", marker=look, showlegend=False, name="",
+               hovertemplate=f"{hover}<extra></extra>", **said)  # fmt: skip
+    rings = frame.iloc[[line for line in marked if marks[line] >= 0]]
+    ring = {"size": 18, "color": ink.VERMILION, "symbol": "circle-open", "line": {"width": 3}}
+    figure.add("scattergl", x=rings["x"], y=rings["y"], mode="markers", marker=ring, hoverinfo="skip", showlegend=False)
+    low, high = (float(drawn["value"].min()), float(drawn["value"].max())) if len(drawn) else (0.0, 1.0)
+    figure.color_bar(value, {"colorscale": ink.SCALE, "cmin": low, "cmax": high}, {"nticks": 4}, shown=high > low)
+    axis = {"visible": False}
+    layout = {"height": 560, "margin": {"l": 8, "r": 8, "b": 56}, "dragmode": "select"}
+    return figure.checked(axis, axis, **layout)
 
 
 def _beginning(names) -> str:

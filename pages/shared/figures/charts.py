@@ -13,6 +13,7 @@ from xmlcore.wording import csv_safe
 DIALOGS = "charts.dialogs"  # key of st.session_state: how many dialogs were opened from the menu of each figure
 _NUMBERS = re.compile(r"-[0-9a-f]{6}(?=-|$)|[0-9]+")  # in names of files: of a result, a row, a label
 UNUSED_BUTTONS = "sendChartToCloud sendDataToCloud select2d lasso2d autoScale2d zoomIn2d zoomOut2d".split()
+SELECTING = ("select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d")
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
 
 
@@ -24,6 +25,7 @@ def show_figure(
     *,
     key: str | None = None,
     on_click=None,
+    on_area=None,
     place: str | None = None,
     of=(),
     counted: str = "",
@@ -34,8 +36,10 @@ def show_figure(
     extra = {"alt": f"{figure.layout.title.text}. {caption}"}
     if on_click is not None:
         extra |= {"on_select": lambda: _clicked(key, on_click), "selection_mode": "points"}
+    if on_area is not None:
+        extra |= {"on_select": lambda: on_area(_selected(key)), "selection_mode": ("points", "box", "lasso")}
     with st.container():  # without a key of its own, for the same reason
-        st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
+        st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name, on_area is not None), **extra)
         _menus(figure, frame, name, caption, place or key, lambda: figure_files.origin(name, of, known), counted)
 
 
@@ -67,9 +71,13 @@ def _menus(figure, frame, name, caption, place, origin, counted) -> None:
 
 
 def _clicked(key, on_click) -> None:
+    if points := _selected(key):
+        on_click(points[0])
+
+
+def _selected(key) -> list:
     points = st.session_state[key]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        on_click(points[0]["customdata"][0])
+    return [point["customdata"][0] for point in points if point.get("customdata")]
 
 
 def csv_button(label: str, frame, name: str, help: str | None = None, place: str = "") -> None:
@@ -114,7 +122,7 @@ def _save(page: bytes, height: int):
     st.iframe(page.decode("utf-8"), height=height)
 
 
-def _config(name) -> dict:
+def _config(name, selects=False) -> dict:
     """Return Plotly's settings for a figure whose image is saved under ``name``."""
     return {
         "displaylogo": False,
@@ -124,5 +132,5 @@ def _config(name) -> dict:
         "showSendToCloud": False,
         # Plotly's button has one format. PNG is in the figure that "Save" opens.
         "toImageButtonOptions": {"format": "svg", "filename": name},
-        "modeBarButtonsToRemove": UNUSED_BUTTONS,
+        "modeBarButtonsToRemove": [one for one in UNUSED_BUTTONS if not (selects and one in SELECTING)],
     }

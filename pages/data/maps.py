@@ -1,0 +1,154 @@
+"""The map of a data set: rows, or labels, that are alike lie together, and what is selected on it is listed."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.data import labels, rows
+from pages.shared import cached, fields, format, selectors, tables, tasks
+from pages.shared.figures import charts
+from pages.shared.view import look, now
+from xmlcore import experiment, figures
+
+SHOWN, NAMED = 200, 4  # lines of the table; labels of a row that a point says
+CHOSEN = "map.chosen"  # key of the session's state: the marks that are selected, and the map that they are of
+COLORS = {"labels": "Number of labels", "label": "A label", "test": "Test rows", "doubt": "Doubt about its labels"}
+OF = {"rows": "Rows", "labels": "Labels"}
+PARTS = tuple(tables.PARTS)  # in the order of the map
+
+
+def show(ready, described, name) -> None:
+    """Show the map of rows or labels; ``name`` begins the names of files."""
+    st.markdown("Rows with like features, or labels of like rows, lie together; drag across points to list them.")
+    data, fingerprint = ready.data, ready.fingerprint
+    of_box, color_box = st.columns(2)
+    of = fields.radio("Map of", OF, "map.of", place=of_box)
+    color, label, review = "rows", -1, ""
+    if of == "rows":
+        reviews = (experiment.task("review", {"run": record["key"]}) for record in ready.every)
+        review = next((task.key for task in reviews if task.exists()), "")
+        offered = {key: title for key, title in COLORS.items() if key != "doubt" or review}
+        color = fields.choice("Colour", offered, "map.color", place=color_box)
+        if color == "label":
+            label = selectors.choose_label(data, cached.label_names(fingerprint), "features", "map.label", "map.query")
+    task = experiment.task("map", {"dataset": fingerprint}, {"of": of})
+    tasks.shown(
+        task, lambda _: _map(data, described, name, (fingerprint, of, color, label, review)), button="Make the map"
+    )
+
+
+def _map(data, described, name, about) -> None:
+    fingerprint, of, *_ = about
+    marked = _marked(data, of)
+    frame, marks, figure = _drawn(*about, marked)
+    state = st.session_state.get(CHOSEN, ())
+    chosen = state[1] if state and state[0] == (fingerprint, of) else []
+
+    def choose(found):
+        st.session_state[CHOSEN] = (fingerprint, of), found
+
+    text = (
+        f"Each point is one of {np.count_nonzero(marks >= 0):,} {of}; directions and distances far away mean nothing."
+    )
+    if (shared := figure.layout.meta["marks"]) < np.count_nonzero(marks >= 0):
+        text += f" As there are many, {shared:,} circles stand for the {of} of small squares, in their mean colour."
+        st.caption(f"{shared:,} circles stand for {np.count_nonzero(marks >= 0):,} {of}: the larger, the more.")
+    if missing := np.count_nonzero(marks < 0):
+        st.caption(f"{format.count(missing, of[:-1])} without features, or rows, have no place.")
+    charts.show_figure(
+        figure, lambda: _named(data, of, frame), f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose
+    )
+    if chosen:
+        listed, order = np.flatnonzero(np.isin(marks, chosen)), "selected on the map"
+        st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
+    else:
+        listed, order = np.arange(len(frame)), "in their order"
+        if marked:
+            places = frame[["x", "y"]].to_numpy()
+            apart = np.linalg.norm(places - places[marked[-1]], axis=1)
+            listed, order = np.argsort(apart, kind="stable"), "nearest on the map first"
+    _table(data, of, frame, listed, order, name, described)
+
+
+def _marked(data, of) -> tuple[int, ...]:
+    """Return the points of the label, or of the rows, in view."""
+    view, least = now(), 0
+    if of == "labels":
+        return () if view.features is None or view.features >= data.n_labels else (view.features,)
+    found = []
+    for part, n in zip(PARTS, (data.n_train, data.n_test)):
+        row = getattr(view, part)
+        found += [] if row is None or row >= n else [least + row]
+        least += n
+    return tuple(found)
+
+
+@cached.shared("Drawing the map")
+def _drawn(fingerprint, of, color, label, review, marked):
+    """Return the points of a map, their marks, and the figure."""
+    data = cached.dataset(fingerprint)
+    places = cached.loaded(experiment.task("map", {"dataset": fingerprint}, {"of": of})).places
+    frame = pd.DataFrame({"id": np.arange(len(places)), "x": places[:, 0], "y": places[:, 1]})
+    if of == "labels":
+        counts = cached.description(fingerprint).labels.sort_values("label")["n_train"].to_numpy()
+        frame, title = frame.assign(value=np.log10(1 + counts)), "Training rows + 1, decimal logarithm"
+        said = lambda j: f"<b>{figures.short(data.label_name(j), 60)}</b><br>{counts[j]:,} training rows"  # noqa: E731
+    else:
+        test = frame["id"] >= data.n_train
+        frame = frame.assign(part=np.where(test, *PARTS[::-1]), row=frame["id"] - data.n_train * test)
+        frame["value"], title = _values(data, color, label, review, test.to_numpy()), COLORS[color]
+        title = data.label_name(label) if color == "label" else title
+        said = lambda i: _said(data, *frame[["part", "row"]].iloc[i])  # noqa: E731
+    figure = figures.point_map(frame, f"Map of {len(frame):,} {of}", figures.short(title, 40), said, marked)
+    return frame, figures.marks_of(frame), figure
+
+
+def _values(data, color, label, review, test):
+    if color == "labels":
+        return np.concatenate([np.diff(data.Y_train.indptr), np.diff(data.Y_test.indptr)])
+    if color == "label":
+        return np.concatenate([(Y[:, [label]] != 0).toarray()[:, 0] for Y in (data.Y_train, data.Y_test)]).astype(int)
+    values = test.astype(float)
+    if color == "doubt":
+        doubts = cached.loaded_by_key("review", review).doubts.groupby("row")["doubt"].max()
+        values = np.zeros(test.size)
+        values[doubts.index] = doubts
+    return values
+
+
+def _said(data, part, row) -> str:
+    line = tables.rows(data, part, [row]).iloc[0]
+    first = figures.short(str(line.get("text", line.get("name", ""))), 70)
+    names = [figures.short(one, 30) for one in line["labels"][:NAMED]]
+    return f"{first}<br>{', '.join(names)}{'…' * (len(line['labels']) > NAMED)}<br>{part} row {row:,}".removeprefix(
+        "<br>"
+    )
+
+
+def _named(data, of, frame) -> pd.DataFrame:
+    if of == "labels":
+        return frame.assign(name=tables.label_names(data, frame["id"]))
+    return frame.drop(columns="id").assign(labels=[labels.set_name(data, i) for i in frame["id"]])
+
+
+def _table(data, of, frame, listed, order, name, described) -> None:
+    """List points of the map; one that is ticked is marked on it, and shown."""
+    shown, key = frame.iloc[listed[:SHOWN]], f"map.table.{of} {hash(listed[:SHOWN].tobytes())}"
+    if of == "labels":
+        table = described.labels.set_index("label", drop=False).loc[shown["id"]]
+        columns, tick = labels.COLUMNS, tables.on_tick(key, shown["id"], lambda j: look(features=j))
+        first = ("name", "n_train", "n_test", "bucket")
+    else:
+        table = shown[["part", "row"]].merge(labels.with_contents(data, shown), "left") if len(shown) else shown
+        columns, first = tables.OF_ROWS, ("text" if "text" in table else "name", "labels", "row", "part")
+        pairs = [*zip(table["part"], table["row"])]
+        tick = tables.on_tick(key, pairs, lambda one: look(**dict.fromkeys(PARTS) | {one[0]: one[1]}))
+    tables.show(table, key, columns, first=first, most=420, **tick)
+    tables.counted(len(shown), len(listed), of[:-1], f"{order}. Tick one to mark it on the map.")
+    charts.csv_button(f"These {of}, CSV", lambda: _named(data, of, frame.iloc[listed]), f"{name}-map-listed")
+    for point in _marked(data, of)[-1:]:
+        if of == "labels":
+            labels.show_rows(data, labels.rows_of(data, point), data.label_name(point), f"{name}-rows-of-label-{point}")
+        else:
+            part = PARTS[point >= data.n_train]
+            rows.one_row(data, *tables.part(data, part), part, point - data.n_train * (point >= data.n_train))
