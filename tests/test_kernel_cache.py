@@ -217,7 +217,7 @@ def test_a_full_disk_is_said_once_and_leaves_no_file(kernel, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(_dispatchers, "_said", set())
-    monkeypatch.setattr(_caching.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     made = kernel()
     with pytest.warns(RuntimeWarning, match="shifted was not kept: .*No space left"):
         assert made(NUMBERS, 1.0) == 10
