@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.arrays import bytes_of, columns_of
+from xmlcore.arrays import bytes_of, columns_of, read_only
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.compacting import as_floats, compact_tree
@@ -297,7 +297,6 @@ class PLT(LinearModel):
         model._set_fitted(
             self.trees_, trees, self.feature_of_column_, self.n_features_in_, self.n_labels_, self.settings_
         )
-        model._protect()  # so that it is searched by the kernels of loaded models
         return model
 
     def _n_labels_of(self, Y) -> int | None:
@@ -350,7 +349,7 @@ class PLT(LinearModel):
         self._columns = columns_of(feature_of_column, n_features)
         self.trees_ = trees
         self.fitted_ = fitted
-        self.leaves_ = [tree.leaf_of_label for tree in trees]
+        self.leaves_ = read_only([tree.leaf_of_label for tree in trees])
         self.n_features_in_ = n_features
         self.n_labels_ = n_labels
         vars(self).pop("n_weights_", None)
