@@ -125,7 +125,7 @@ def fill_with_zeros(labels: np.ndarray, among: np.ndarray | None = None) -> None
     the number of labels ``among`` which these are.
     """
     k = labels.shape[1]
-    for i in np.flatnonzero(labels[:, -1] < 0):
+    for i in (labels[:, -1] < 0).nonzero()[0]:
         there = labels[i][labels[i] >= 0]
         others = np.setdiff1d(np.arange(k + there.size) if among is None else among, there)
         labels[i] = np.concatenate([there, others[: k - there.size]])

@@ -20,7 +20,7 @@ from xmlcore._kernels import (
     plt_training,
     plt_tree,
 )
-from xmlcore._kernels.plt_ensemble import as_ensemble
+from xmlcore._kernels.plt_ensemble import as_table
 from xmlcore.arrays import unsigned_parts
 from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.models.plt.building import build_tree, label_representations
@@ -252,8 +252,8 @@ def test_searching_together_finds_the_same_as_alone(shape, k, beam):
         np.random.default_rng(k).permutation(X.shape[0])[:100],
     )
     for weights in (None, np.arange(17.0)):
-        (gains,) = model._search.gains(weights)
-        asked = model.fitted_[0], gains, LOSS_NUMBERS[shape[0]], x, rows, beam
+        gains = model._search.gains(weights)
+        asked = as_table(model.fitted_, model.leaves_, gains), LOSS_NUMBERS[shape[0]], x, rows, beam
         alone = np.full((100, k), -1, np.int32), np.full((100, k), -np.inf)
         plt_search.search_best_first(*asked, *alone)
         for most in (0, 40, 10_000):
@@ -276,9 +276,9 @@ def ensemble():
 def test_a_tree_with_arrays_of_other_types_is_refused(ensemble):
     one, two, three = ensemble.fitted_
     with pytest.raises(TypeError, match="bias of a tree must be a contiguous array of float32, not of float64"):
-        as_ensemble([one, two._replace(bias=two.bias.astype(np.float64)), three], ensemble.leaves_, NO_GAINS)
+        as_table([one, two._replace(bias=two.bias.astype(np.float64)), three], ensemble.leaves_, NO_GAINS)
     with pytest.raises(TypeError, match="leaf_of_label of a tree must be a contiguous array"):
-        as_ensemble([one, two], [ensemble.leaves_[0], np.repeat(ensemble.leaves_[1], 2)[::2]], NO_GAINS)
+        as_table([one, two], [ensemble.leaves_[0], np.repeat(ensemble.leaves_[1], 2)[::2]], NO_GAINS)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2])

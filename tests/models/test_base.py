@@ -6,9 +6,11 @@ import threading
 import time
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn
 from contract.estimators import problem
 from sklearn.exceptions import NotFittedError
@@ -20,6 +22,8 @@ import xmlcore.models
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest
 from xmlcore.models import compiling
 from xmlcore.models.compiling import compile_lock
+from xmlcore.models.rows import rows_for
+from xmlcore.validation import csr_parts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -147,3 +151,34 @@ def test_dense_rows_take_few_times_their_memory(model):
             before = bytes_at("VmRSS")
             act()
             assert bytes_at("VmHWM") - before < most * max(rows.nbytes, 8 << 20)
+
+
+def changed(part=None, at=0, value=0, dtype=np.float32, index=np.int32, **flags):
+    row = sp.csr_array((np.array([1, 2, 3], dtype), np.array([1, 2, 4], index), np.array([0, 3], index)), shape=(1, 5))
+    if part:
+        getattr(row, part)[at] = value
+    row.data.flags.writeable = not flags
+    return row
+
+
+ROWS = [
+    {}, {"part": "data", "value": np.nan}, {"part": "data", "value": -np.inf}, {"part": "data"}, {"index": np.int64},
+    {"part": "data", "value": 1e30}, {"part": "indices", "value": 2}, {"part": "indices", "value": 3},
+    {"part": "indices", "value": -1}, {"part": "indices", "at": 2, "value": 5}, {"part": "indptr", "at": 1, "value": 2},
+    {"part": "indptr", "value": 1}, {"part": "indptr", "at": 1, "value": 4}, {"dtype": np.int64}, {"read_only": True},
+    {"dtype": np.float64},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", ROWS, ids=str)
+def test_one_row_is_checked_quickly_as_others_are(change):
+    found, model = [], SimpleNamespace(n_features_in_=5)
+    for copy in (True, False):
+        row = changed(**change)
+        before = row.data.copy(), row.indices.copy()
+        try:
+            found.append([part.tolist() for part in csr_parts(rows_for(model, row, copy=copy))])
+        except ValueError as error:
+            found.append(str(error))
+        assert all(map(np.array_equal, before, (row.data, row.indices), [True] * 2))
+    assert found[0] == found[1]

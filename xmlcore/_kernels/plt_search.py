@@ -12,6 +12,7 @@ import numpy as np
 from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.k_best import heap_pop, heap_push, offer
 from xmlcore._kernels.lanes import LANES, lane_operation
+from xmlcore._kernels.plt_ensemble import member_at
 from xmlcore._kernels.plt_factors import LOGISTIC, least_margin, log_probability
 from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
@@ -42,8 +43,8 @@ class Children(NamedTuple):
 class NodeQueue(NamedTuple):
     """Nodes that wait to be opened, and how many were opened at each depth."""
 
-    scores: np.ndarray  # float64 (nodes,), a heap
-    nodes: np.ndarray  # int32 (nodes,)
+    scores: np.ndarray  # float64 (g,), a heap: each inner node has a group
+    nodes: np.ndarray  # int32 (g,)
     expanded: np.ndarray  # int32 (levels,), empty without a beam
 
 
@@ -167,17 +168,18 @@ def search_row(tree, gains, loss, x, row, r, beam, found, queue, children, scrat
 
 
 @kernel
-def search_best_first(tree, gains, loss, x, rows, beam, out_labels, out_scores):
+def search_best_first(trees, loss, x, rows, beam, out_labels, out_scores):
     """Find the k labels of greatest path product, times their weight, for some rows; scores are logarithms."""
     # A product never grows along a path. So a subtree is dropped as soon as k labels beat its root, and the result is
     # exact. Equal scores are ranked by label id. With a beam (0 for none), at most so many inner nodes are opened at
     # each depth. Nodes are opened in the order of their scores, each after its parent, so these are the best of their
     # depth; equal nodes are ranked by id. ``out_labels`` and ``out_scores`` must come filled with -1 and minus
     # infinity; labels of the weight 0 are not found.
+    tree, _, gains = member_at(trees, 0)
     found = Found(out_labels, out_scores)
-    n_nodes = tree.label.size
+    most = tree.group_first.size
     levels = tree.depth[-1] + 1 if beam > 0 else 0
-    queue = NodeQueue(np.empty(n_nodes, np.float64), np.empty(n_nodes, np.int32), np.zeros(levels, np.int32))
+    queue = NodeQueue(np.empty(most, np.float64), np.empty(most, np.int32), np.zeros(levels, np.int32))
     children = new_children()
     scratch = new_scratch()
     for r in range(rows.size):

@@ -164,13 +164,13 @@ def consider(ensemble, loss, x, row, r, label, found, state, scratch):
     least = least_sum(found, r, state.counts[FOUND])
     total = 0.0
     for t in range(n_trees):
-        member = member_at(ensemble.first, ensemble.table, t)
+        member = member_at(ensemble, t)
         score, _, _ = deepest_known(member.arrays, member.gains, t, loss, member.leaf_of_label[label], state)
         state.bounds[t] = math.exp(score)
         total += state.bounds[t]
     t = 0
     while t < n_trees and total >= least and total > 0.0:
-        member = member_at(ensemble.first, ensemble.table, t)
+        member = member_at(ensemble, t)
         tree = member.arrays
         score, length, v = deepest_known(member.arrays, member.gains, t, loss, member.leaf_of_label[label], state)
         if length == 0:
@@ -194,7 +194,7 @@ def set_unseen(ensemble, state):
     """Set each tree's unseen probability and return their sum; opened nodes are taken from the tops of the heaps."""
     total = 0.0
     for t in range(state.unseen.size):
-        tree = member_at(ensemble.first, ensemble.table, t).arrays
+        tree = member_at(ensemble, t).arrays
         scores = state.heap_scores[t]
         nodes = state.heap_nodes[t]
         size = state.heap_sizes[t]
@@ -227,7 +227,7 @@ def take_nodes(ensemble, beam, least, state):
         scores = state.heap_scores[t]
         nodes = state.heap_nodes[t]
         size = state.heap_sizes[t]
-        tree = member_at(ensemble.first, ensemble.table, t).arrays
+        tree = member_at(ensemble, t).arrays
         while size > 0 and state.next_nodes[t] < 0:
             if least >= 0.0:
                 if state.unseen[t] * n_trees < least:
@@ -287,7 +287,7 @@ def list_seen(ensemble, loss, least, state):
             if state.score[at] < math.log(threshold) - SLACK:
                 continue
             bar = least_margin(math.log(threshold) - state.score[at], loss)
-        tree = member_at(ensemble.first, ensemble.table, t).arrays
+        tree = member_at(ensemble, t).arrays
         g = state.group[at] - state.first_group[t]
         n = tree.group_size[g]
         for block in range(0, n, LANES):
@@ -311,7 +311,7 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
     state.expanded[:] = 0
     state.floor[0] = VANISHED
     for t in range(n_trees):
-        member = member_at(ensemble.first, ensemble.table, t)
+        member = member_at(ensemble, t)
         root = root_log_probability(member.arrays, loss, x, row, scratch)
         if member.gains.size > 0:
             root += member.gains[0]
@@ -324,7 +324,7 @@ def search_row(ensemble, loss, x, row, r, beam, found, state, scratch):
                 v = state.next_nodes[t]
                 if v < 0:
                     continue
-                member = member_at(ensemble.first, ensemble.table, t)
+                member = member_at(ensemble, t)
                 tree = member.arrays
                 own_k = 0 if all_together else k
                 for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
@@ -348,15 +348,15 @@ def search_ensemble(ensemble, loss, x, rows, beam, out_labels, out_scores):
     # result is exact. Equal sums are ranked by label id. With a beam, at most so many nodes of each tree and depth are
     # opened in the search. ``out_labels`` and ``out_scores`` must come filled with -1 and 0. The memory for groups and
     # labels of all trees is reserved once and not cleared between rows.
-    n_trees = ensemble.table.shape[0]
+    n_trees = ensemble.shape[0]
     k = out_labels.shape[1]
-    n_labels = ensemble.first.leaf_of_label.size
+    n_labels = member_at(ensemble, 0).leaf_of_label.size
     first_group = np.zeros(n_trees + 1, np.int64)
     n_margins = 0
     most_inner = 0
     levels = 0
     for t in range(n_trees):
-        tree = member_at(ensemble.first, ensemble.table, t).arrays
+        tree = member_at(ensemble, t).arrays
         first_group[t + 1] = first_group[t] + tree.group_first.size
         n_margins += tree.label.size + LANES * tree.group_first.size
         most_inner = max(most_inner, tree.label.size - n_labels)

@@ -15,6 +15,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.arrays import enlarged
+from xmlcore._kernels.plt_ensemble import member_at
 from xmlcore._kernels.plt_margins import (
     DENSE_ROWS,
     MARGINS,
@@ -255,7 +256,7 @@ def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level,
 
 
 @kernel
-def search_together(tree, gains, loss, x, rows, beam, max_pairs, out_labels, out_scores):
+def search_together(trees, loss, x, rows, beam, max_pairs, out_labels, out_scores):
     """Find what :func:`search_best_first` finds, for many rows at once; return which rows were given up."""
     # The rows go down the tree together, level by level, so the weights of a node are read from memory once. But a
     # single sweep would open nodes that are beaten by labels found later. So each sweep opens only nodes that are
@@ -265,6 +266,7 @@ def search_together(tree, gains, loss, x, rows, beam, max_pairs, out_labels, out
     # than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on nodes being
     # numbered level by level. Where there are more than ``max_pairs`` pairs, a row that has more than its share of them
     # is given up: its results are not complete.
+    tree, _, gains = member_at(trees, 0)
     n_rows = rows.size
     n_levels = tree.depth[-1] + 1
     sweep = LevelSweep(

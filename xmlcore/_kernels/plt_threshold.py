@@ -6,6 +6,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.arrays import enlarged
+from xmlcore._kernels.plt_ensemble import member_at
 from xmlcore._kernels.plt_factors import least_margin, log_probability
 from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
 from xmlcore._kernels.plt_tree import NARROW
@@ -16,8 +17,8 @@ FIRST_ROOM = 1024  # Number of labels that there is room for at first.
 class Stack(NamedTuple):
     """Nodes that wait to be opened."""
 
-    scores: np.ndarray  # float64 (nodes,)
-    nodes: np.ndarray  # int32 (nodes,)
+    scores: np.ndarray  # float64 (g,): each inner node has a group
+    nodes: np.ndarray  # int32 (g,)
 
 
 @part
@@ -53,13 +54,14 @@ def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, c
 
 
 @kernel
-def search_threshold(tree, loss, x, rows, log_thresholds):
+def search_threshold(trees, loss, x, rows, log_thresholds):
     """Find every label whose path product is at least the row's threshold, exactly; subtrees below it are dropped."""
     # Returns how many each row has, and their ids and log scores, row after row. Labels of probability 0 are left out.
+    tree = member_at(trees, 0).arrays
     counts = np.zeros(rows.size, np.int64)
     labels = np.empty(FIRST_ROOM, np.int32)
     scores = np.empty(FIRST_ROOM, np.float64)
-    stack = Stack(np.empty(tree.label.size, np.float64), np.empty(tree.label.size, np.int32))
+    stack = Stack(np.empty(tree.group_first.size, np.float64), np.empty(tree.group_first.size, np.int32))
     scratch = new_scratch()
     count = 0
     for r in range(rows.size):
@@ -113,8 +115,9 @@ def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
 
 
 @kernel
-def score_labels(tree, loss, leaf_of_label, x, rows, wanted_ptr, wanted, out):
+def score_labels(trees, loss, x, rows, wanted_ptr, wanted, out):
     """Write the log path products of the labels that are ``wanted`` of each row into ``out``."""
+    tree, leaf_of_label, _ = member_at(trees, 0)
     n_nodes = tree.label.size
     known = Known(
         np.empty(n_nodes, np.float32), np.empty(n_nodes, np.float64), np.full(n_nodes, -1, np.int64),

@@ -69,9 +69,9 @@ def rows_for(model, X, name: str = "X", copy: bool = True) -> sp.csr_array:
 
     For a model that was fitted to blocks, one matrix has rows that are scaled already.
     """
-    if isinstance(X, CheckedRows):
-        return X
     called, widths = type(model).__name__, getattr(model, "block_widths_", None)
+    if isinstance(X, CheckedRows) or not copy and _is_ready(X, getattr(model, "n_features_in_", None)):
+        return X
     if are_blocks(X):
         if widths is None:
             raise ValueError(f"{name} is a list of {len(X)} matrices, but {called} was fitted to one: give one matrix")
@@ -79,6 +79,19 @@ def rows_for(model, X, name: str = "X", copy: bool = True) -> sp.csr_array:
     if widths is not None:
         called += f", fitted to {len(widths)} matrices of {' and '.join(map(str, widths))} columns,"
     return check_features(X, getattr(model, "n_features_in_", None), name=name, model=called, copy=copy)
+
+
+def _is_ready(X, n_features):
+    """Return, quickly, whether X is one sparse row that needs neither a change nor an error, and has a value."""
+    if not sp.issparse(X) or X.format != "csr" or X.shape != (1, n_features):
+        return False
+    indices, data, size = X.indices, X.data, X.data.size
+    found = data.dtype, indices.dtype, data.shape, indices.shape, X.indptr.tolist()
+    if not size or found != (np.float32, np.int32, (size,), (size,), [0, size]):
+        return False
+    rises = np.count_nonzero(indices[1:] > indices[:-1]) == size - 1 and 0 <= indices[0] and indices[-1] < n_features
+    is_kept = data.flags.carray and indices.flags.carray and np.count_nonzero(data) == size
+    return rises and is_kept and np.count_nonzero(np.isfinite(data)) == size
 
 
 def new_rows(model, X, copy: bool = True) -> sp.csr_array:

@@ -141,7 +141,7 @@ def test_features_of_few_rows_are_found_among_a_million():
 def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
-    dense = np.diff(rows.indptr) >= model._search._least_dense()
+    dense = np.diff(rows.indptr) >= model._search.least_dense
     monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", 4 * model.feature_of_column_.size * 5 + 3)
     blocks = model._search.blocks(rows.indptr, model.n_jobs, together)
     assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])] and blocks[-1][1] == rows.shape[0]
@@ -161,8 +161,8 @@ def test_a_beam_set_after_fit_is_checked_at_prediction(small):
 
 def test_an_ensemble_is_made_ready_for_the_search_once(monkeypatch):
     made = []
-    as_ensemble = search.as_ensemble
-    monkeypatch.setattr(search, "as_ensemble", lambda *trees: made.append(1) or as_ensemble(*trees))
+    as_table = search.as_table
+    monkeypatch.setattr(search, "as_table", lambda *trees: made.append(1) or as_table(*trees))
     model = PLT(n_estimators=2, max_leaf_labels=2).fit(np.eye(5), np.eye(5, dtype=bool))
     first = model.predict_topk(np.eye(5), 2)
     again = pickle.loads(pickle.dumps(model))

@@ -8,15 +8,13 @@ import numpy as np
 
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_index import BLOCK, BLOCKS, COUNTED, EVERY, LOW, LOW_BITS
-from xmlcore._kernels.plt_tree import NARROW, TreeArrays
+from xmlcore._kernels.plt_tree import NARROW, TreeArrays, dtypes_of
 from xmlcore.arrays import are_pointers, pointers, read_only, rises
 from xmlcore.models.compacting import scales
 
 # The arrays of a compact tree that differ from those of another one, or are not computed from the others.
-DTYPES = dict(
-    columns="uint16", dense="int8", entry_ptr="uint16", entry_value="int8", scale="float32", index_shift="int32",
-    index_at="int64", index="uint32", low_ptr="int64", bits_ptr="int64", bits="uint32",
-)  # fmt: skip
+OWN = "columns dense entry_ptr entry_value scale index_shift index_at index low_ptr bits_ptr bits"
+DTYPES = {name: dtypes_of(compact=True)[name] for name in OWN.split()}
 PREFERRED = 1.5  # A bitmap of columns may take so many times the bytes of their lowest bits: it is read faster.
 
 

@@ -197,6 +197,10 @@ class PLT(LinearModel):
             weights = np.where(allowed, 1.0 if weights is None else weights, 0.0)
         x, search, width = csr_parts(X), self._search, min(k, self.n_labels_)
         gains = search.gains(weights)
+        blocks = search.blocks(X.indptr, self.n_jobs)
+        if len(blocks) == 1 and width == k and progress is silent:  # quickly
+            found, values = search.top(search.take(x, blocks[0]), X.shape[0], k, beam, gains, allowed)
+            return Ranking(found, values.astype(np.float32))
         found_labels = np.full((X.shape[0], k), -1, np.int32)
         scores = np.zeros((X.shape[0], k), np.float32)
 
@@ -204,7 +208,6 @@ class PLT(LinearModel):
             part, n_rows = (slice(*block), slice(width)), block[1] - block[0]
             found_labels[part], scores[part] = search.top(search.take(x, block), n_rows, width, beam, gains, allowed)
 
-        blocks = search.blocks(X.indptr, self.n_jobs)
         run_blocks(one_block, blocks, self.n_jobs, progress, "Predicting")
         return Ranking(found_labels, scores)
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from xmlcore._kernels.plt_tree import GROUP_LIMIT, TreeArrays
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, TreeArrays, dtypes_of
 from xmlcore.arrays import are_finite, are_pointers, are_rising_lists, read_only, rises
 from xmlcore.models.plt import compacting
 from xmlcore.models.plt.label_tree import LabelTree
@@ -12,11 +12,8 @@ from xmlcore.models.plt.training import with_index
 from xmlcore.models.saving import ANY_BYTES, below, check_parts, check_types
 from xmlcore.validation import INT32_MAX, check_count
 
-DTYPES = dict(
-    parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
-    column_ptr="int64", columns="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
-    entry_ptr="uint32", entry_child="uint8", entry_value="float32",
-)  # fmt: skip
+NAMES = TreeArrays._fields[: TreeArrays._fields.index("scale")]
+DTYPES = {name: dtypes_of(compact=False)[name] for name in NAMES}
 SAVED = (*DTYPES, "root_group")  # Names of the arrays and the number that are saved of each tree.
 LONG = ("columns", "bits", "dense", "entry_child", "entry_value")  # Most of the bytes of a compact tree; any will do.
 

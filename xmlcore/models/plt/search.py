@@ -1,12 +1,11 @@
 """Search the trees of a fitted model for the labels of rows."""
 
-import functools
 import math
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.plt_ensemble import as_ensemble
+from xmlcore._kernels.plt_ensemble import as_table
 from xmlcore._kernels.plt_rows import RowsInColumns, rows_in_columns
 from xmlcore._kernels.plt_search import gains_of_nodes, search_best_first
 from xmlcore._kernels.plt_search_ensemble import search_ensemble
@@ -40,24 +39,20 @@ class TreeSearch:
 
     def __init__(self, trees, leaves, loss, unit, columns, n_columns):
         self.trees = tuple(trees)
-        self.leaves = leaves
         self.loss = loss
         self.unit = unit
-        self.columns = columns
-        self.n_columns = n_columns
+        self.columns, self.n_columns = columns, n_columns
         self.n_labels = leaves[0].size
+        self.least_dense = max(1, math.ceil(DENSE * n_columns))  # smallest number of values of a dense row
         self._no_gains = [np.zeros(0)] * len(self.trees)
-
-    @functools.cached_property
-    def together(self):
-        return as_ensemble(self.trees, self.leaves, self._no_gains)
+        self.table = as_table(self.trees, leaves, self._no_gains)
 
     def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
         """Split the rows of a CSR matrix into the tasks of a prediction."""
         n, size = ptr.size - 1, PREDICT_ROWS
         if n == 1:  # quickly
             return [(0, 1)]
-        dense = np.flatnonzero(np.diff(ptr) >= self._least_dense())
+        dense = np.flatnonzero(np.diff(ptr) >= self.least_dense)
         if together and n >= TOGETHER_DENSE and len(self.trees) == 1:
             threads = effective_jobs(n_jobs)
             tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads get the same number of rows
@@ -72,11 +67,7 @@ class TreeSearch:
 
     def take(self, x, block) -> RowsInColumns:
         """Return rows ``block[0]`` to ``block[1] - 1`` of the CSR arrays ``x`` in the form that kernels read."""
-        return rows_in_columns(*x, *block, *self.columns, self.unit, self.n_columns, self._least_dense())
-
-    def _least_dense(self):
-        """Return the smallest number of values of a dense row."""
-        return max(1, math.ceil(DENSE * self.n_columns))
+        return rows_in_columns(*x, *block, *self.columns, self.unit, self.n_columns, self.least_dense)
 
     def _goes_together(self, n, dense):
         """Return whether n rows, which are all dense or all sparse, are searched together rather than one by one."""
@@ -96,46 +87,49 @@ class TreeSearch:
 
         Those that are not ``allowed`` have the weight 0, so no node with these alone below it is opened.
         """
-        rows = np.arange(n_rows)
+        rows, table = np.arange(n_rows), self.table
+        if gains is not self._no_gains:
+            table = table.copy()
+            table[:, -2:] = [[of_tree.ctypes.data, of_tree.size] for of_tree in gains]
         if len(self.trees) == 1:
-            labels, logs = self._top_of_tree(self.trees[0], gains[0], x, rows, k, beam)
+            labels, logs = self._top_of_tree(table, x, rows, k, beam)
             scores = np.exp(logs)
         else:
-            labels, scores = self._top_of_all(gains, x, rows, k, beam)
+            labels, scores = self._top_of_all(table, x, rows, k, beam)
         if beam is None:
             fill_with_zeros(labels, None if allowed is None else np.flatnonzero(allowed))
         return labels, scores
 
-    def _top_of_tree(self, arrays, gains, x, rows, k, beam):
+    def _top_of_tree(self, table, x, rows, k, beam):
+        if rows.size == 1:  # quickly
+            return self._top_alone(table, x, rows, k, beam)
         dense = x.dense_at[rows] >= 0
         if (n_dense := np.count_nonzero(dense)) in (0, rows.size):
-            return self._top_of_kind(arrays, gains, x, rows, k, beam, n_dense > 0)
+            return self._top_of_kind(table, x, rows, k, beam, n_dense > 0)
         labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
         for which in (dense, ~dense):
-            labels[which], scores[which] = self._top_of_kind(arrays, gains, x, rows[which], k, beam, which is dense)
+            labels[which], scores[which] = self._top_of_kind(table, x, rows[which], k, beam, which is dense)
         return labels, scores
 
-    def _top_of_kind(self, arrays, gains, x, rows, k, beam, dense):
+    def _top_of_kind(self, table, x, rows, k, beam, dense):
         """Do the work of :meth:`_top_of_tree` for rows that are all dense or all sparse."""
-        labels = np.full((rows.size, k), -1, np.int32)
-        scores = np.full((rows.size, k), -np.inf)
-        beam = beam or 0
         if not self._goes_together(rows.size, dense):
-            search_best_first(arrays, gains, self.loss, x, rows, beam, labels, scores)
-            return labels, scores
-        given_up = search_together(arrays, gains, self.loss, x, rows, beam, TOGETHER_PAIRS, labels, scores)
+            return self._top_alone(table, x, rows, k, beam)
+        labels, scores = np.full((rows.size, k), -1, np.int32), np.full((rows.size, k), -np.inf)
+        given_up = search_together(table, self.loss, x, rows, beam or 0, TOGETHER_PAIRS, labels, scores)
         if given_up.any():
-            more_labels = np.full((int(given_up.sum()), k), -1, np.int32)
-            more_scores = np.full(more_labels.shape, -np.inf)
-            search_best_first(arrays, gains, self.loss, x, rows[given_up], beam, more_labels, more_scores)
-            labels[given_up], scores[given_up] = more_labels, more_scores
+            labels[given_up], scores[given_up] = self._top_alone(table, x, rows[given_up], k, beam)
         return labels, scores
 
-    def _top_of_all(self, gains, x, rows, k, beam):
+    def _top_alone(self, table, x, rows, k, beam):
+        labels, scores = np.full((rows.size, k), -1, np.int32), np.full((rows.size, k), -np.inf)
+        search_best_first(table, self.loss, x, rows, beam or 0, labels, scores)
+        return labels, scores
+
+    def _top_of_all(self, table, x, rows, k, beam):
         """Find the k labels of largest mean probability over all trees."""
         labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
-        ensemble = self.together if gains is self._no_gains else as_ensemble(self.trees, self.leaves, gains)
-        search_ensemble(ensemble, self.loss, x, rows, beam or 0, labels, sums)
+        search_ensemble(table, self.loss, x, rows, beam or 0, labels, sums)
         return labels, sums / len(self.trees)
 
     def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
@@ -146,8 +140,8 @@ class TreeSearch:
         # as threshold, keeps its label.
         with np.errstate(divide="ignore"):
             least = float(np.log(np.float64(threshold))) - 1e-6
-        for arrays in self.trees:
-            counts, labels, scores = search_threshold(arrays, self.loss, x, rows, np.full(n_rows, least))
+        for table in self.table[:, None]:
+            counts, labels, scores = search_threshold(table, self.loss, x, rows, np.full(n_rows, least))
             part = sp.csr_array((np.exp(scores), labels, pointers(counts)), shape=(n_rows, self.n_labels))
             part.sort_indices()
             totals = part if totals is None else totals + part
@@ -162,8 +156,8 @@ class TreeSearch:
     def probabilities(self, x, rows, ptr, labels):
         """Return the mean probability over all trees of the labels ``labels[ptr[r]:ptr[r + 1]]`` of row ``rows[r]``."""
         total = np.zeros(labels.size)
-        for arrays, leaf_of_label in zip(self.trees, self.leaves):
+        for table in self.table[:, None]:
             out = np.empty(labels.size)
-            score_labels(arrays, self.loss, leaf_of_label, x, rows, ptr, labels, out)
+            score_labels(table, self.loss, x, rows, ptr, labels, out)
             total += np.exp(out)
         return total / len(self.trees)

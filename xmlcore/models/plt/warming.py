@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore._kernels.plt_index import EVERY
-from xmlcore._kernels.plt_tree import TreeArrays
+from xmlcore._kernels.plt_tree import TreeArrays, dtypes_of
 from xmlcore.arrays import read_only
 from xmlcore.models.base import toy_rows
 from xmlcore.models.plt.label_tree import LabelTree
@@ -49,24 +49,12 @@ def _untrained_tree() -> tuple[LabelTree, TreeArrays]:
     tree = LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])
     parents = np.flatnonzero(tree.n_children)
     n, g = tree.n_nodes, parents.size
-    types = {"dense": np.float32, "entry_ptr": np.uint32, "entry_child": np.uint8, "entry_value": np.float32}
-    arrays = {name: np.empty(0, dtype) for name, dtype in types.items()}
-    starts = ("column_ptr", "dense_ptr", "sparse_ptr", "entry_at", "index_at")
-    return tree, read_only(
-        TreeArrays(
-            parent=tree.parent,
-            label=tree.label,
-            bias=np.zeros(n, np.float32),
-            group_ptr=np.searchsorted(parents, np.arange(n + 1), side="left").astype(np.int64),
-            group_first=tree.first_child[parents].astype(np.int32),
-            group_size=tree.n_children[parents].astype(np.int32),
-            columns=np.empty(0, np.int32),
-            index_shift=np.full(g, EVERY, np.int32),
-            index=np.empty(0, np.uint32),
-            depth=tree.depth,
-            root_group=-1,
-            **arrays,
-            **uncompact(g),
-            **{name: np.zeros(g + 1, np.int64) for name in starts},
-        )
-    )
+    arrays = {name: np.empty(0, dtype) for name, dtype in dtypes_of(compact=False).items()}
+    arrays |= {name: np.zeros(g + 1, np.int64) for name in "column_ptr dense_ptr sparse_ptr entry_at index_at".split()}
+    arrays |= {
+        "parent": tree.parent, "label": tree.label, "depth": tree.depth, "bias": np.zeros(n, np.float32),
+        "group_ptr": np.searchsorted(parents, np.arange(n + 1), side="left").astype(np.int64),
+        "group_first": tree.first_child[parents].astype(np.int32),
+        "group_size": tree.n_children[parents].astype(np.int32), "index_shift": np.full(g, EVERY, np.int32),
+    }  # fmt: skip
+    return tree, read_only(TreeArrays(**arrays | uncompact(g), root_group=-1))
