@@ -1,5 +1,7 @@
 """The map of a data set: rows, or labels, that are alike lie together, and what is selected on it is listed."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -11,6 +13,7 @@ from pages.shared.view import look, now
 from xmlcore import experiment, figures
 
 SHOWN, NAMED = 200, 4  # lines of the table; labels of a row that a point says
+WORDS, LETTERS = 70, 30  # letters of the text of a row, and of a label, that a point says
 CHOSEN = "map.chosen"  # key of the session's state: the marks that are selected, and the map that they are of
 COLORS = {"labels": "Number of labels", "label": "A label", "test": "Test rows", "doubt": "Doubt about its labels"}
 OF = {"rows": "Rows", "labels": "Labels"}
@@ -98,7 +101,7 @@ def _drawn(fingerprint, of, color, label, review, marked):
         frame = frame.assign(part=np.where(test, *PARTS[::-1]), row=frame["id"] - data.n_train * test)
         frame["value"], title = _values(data, color, label, review, test.to_numpy()), COLORS[color]
         title = data.label_name(label) if color == "label" else title
-        said = lambda i: _said(data, *frame[["part", "row"]].iloc[i])  # noqa: E731
+        said = lambda i: _said(data, int(i))  # noqa: E731
     figure = figures.point_map(frame, f"Map of {len(frame):,} {of}", figures.short(title, 40), said, marked)
     return frame, figures.marks_of(frame), figure
 
@@ -116,13 +119,16 @@ def _values(data, color, label, review, test):
     return values
 
 
-def _said(data, part, row) -> str:
-    line = tables.rows(data, part, [row]).iloc[0]
-    first = figures.short(str(line.get("text", line.get("name", ""))), 70)
-    names = [figures.short(one, 30) for one in line["labels"][:NAMED]]
-    return f"{first}<br>{', '.join(names)}{'…' * (len(line['labels']) > NAMED)}<br>{part} row {row:,}".removeprefix(
-        "<br>"
-    )
+def _said(data, i) -> str:
+    """Return what is said of a row: its first words or its name, its labels, and its number."""
+    part = PARTS[i >= data.n_train]
+    _, Y, names = tables.part(data, part)
+    texts, row = tables.texts(data, part), i - data.n_train * (i >= data.n_train)
+    first = tables.shortened(texts[row], WORDS) if texts is not None else "" if names is None else str(names[row])
+    own = tables.ids(Y, row)
+    named = [tables.shortened(data.label_name(int(j)), LETTERS) for j in own[:NAMED]]
+    lines = first and tables.shortened(first, WORDS), ", ".join(named) + "…" * (own.size > NAMED), f"{part} row {row:,}"
+    return "<br>".join(html.escape(line) for line in lines if line)
 
 
 def _named(data, of, frame) -> pd.DataFrame:

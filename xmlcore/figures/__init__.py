@@ -76,9 +76,9 @@ __all__ = [
     "measures_at_k", "measures_compared", "measures_of_prefixes", "networks_compared", "node_bars", "noisy_features",
     "objective_at_depths", "objective_by_depth", "objective_in_training", "overlap_heat", "parameters_compared",
     "pareto", "path_products", "path_shares", "patterns_compared", "per_row", "point_map", "positive_gradients",
-    "precision_recall", "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes", "sampling_sweep",
-    "score_against_share", "selection_heat", "selections_agree", "short", "significance_diagram", "stability_boxes",
-    "stability_curves", "sweep_values", "template", "tree", "treemap", "trials",
+    "precision_recall", "prediction_times", "reliability_curve", "robustness_curves", "run_marks", "sampled_classes",
+    "sampling_sweep", "score_against_share", "selection_heat", "selections_agree", "short", "significance_diagram",
+    "stability_boxes", "stability_curves", "sweep_values", "template", "tree", "treemap", "trials",
 ]  # fmt: skip
 
 document(__all__, vars())

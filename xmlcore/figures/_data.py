@@ -184,7 +184,7 @@ def point_map(
     alone = drawn["rows"].max() == 1 if len(drawn) else True
     size = np.full(len(drawn), 5.0 + 4 * (len(drawn) < MANY_MARKS)) if alone else 3 + np.sqrt(drawn["rows"]).clip(0, 14)
     look = {"size": size, "color": drawn["value"], "coloraxis": "coloraxis", "line": {"width": 0.5, "color": ink.EDGE}}
-    said = {"hovertext": texts, "customdata": drawn.index.to_numpy()[:, None]}
+    said = {"hovertext": texts, "customdata": [[mark] for mark in drawn.index.tolist()]}
     hover = f"%{{hovertext}}<br>{value}: %{{marker.color:,.3~r}}"
     figure.add("scattergl", x=drawn["x"], y=drawn["y"], mode="markers", marker=look, showlegend=False, name="",
                hovertemplate=f"{hover}<extra></extra>", **said)  # fmt: skip

@@ -1,0 +1,23 @@
+"""The map of the Data page: what is selected on it is listed, and what is ticked is marked."""
+
+import pytest
+
+
+def chart(page):
+    return next(one for one in page.at.get("plotly_chart") if "map." in one.proto.id)
+
+
+@pytest.mark.sections("Map")
+@pytest.mark.parametrize("of", ["rows", "labels"])
+def test_a_selection_is_listed_and_a_ticked_line_is_marked(ready, of):
+    ready.set("map.of", of).until(lambda page: any("map." in one.proto.id for one in page.at.get("plotly_chart")))
+    marks = [{"customdata": [4]}, {"customdata": [2]}]
+    ready.send(chart(ready), {"selection": {"points": marks, "point_indices": [], "box": [], "lasso": []}})
+    assert "selected on the map" in ready.text()
+    (table,) = (one for one in ready.at.dataframe if "map.table" in one.proto.id)
+    assert table.value["row" if of == "rows" else "label"].tolist() == [2, 4]
+    ready.tick(table, 1)
+    assert ("training-4" if of == "rows" else "features-4") in ready.view
+    ready.click("List all")
+    (table,) = (one for one in ready.at.dataframe if "map.table" in one.proto.id)
+    assert table.value["row" if of == "rows" else "label"].iloc[0] == 4, "nearest to itself"
