@@ -57,7 +57,8 @@ def _map(data, described, name, about) -> None:
         text += f" As there are many, {shared:,} circles stand for the {of} of small squares, in their mean colour."
         st.caption(f"{shared:,} circles stand for {np.count_nonzero(marks >= 0):,} {of}: the larger, the more.")
     if missing := np.count_nonzero(marks < 0):
-        st.caption(f"{format.count(missing, of[:-1])} without features, or rows, have no place.")
+        without = {"rows": "features that others have", "labels": "rows"}[of]
+        st.caption(f"{format.count(missing, of[:-1])} without {without} cannot be drawn.")
     charts.show_figure(
         figure, lambda: _named(data, of, frame), f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose
     )
