@@ -1,10 +1,12 @@
 """Maps place like rows and labels together, and the same seed gives the same map."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
+from xmlcore import figures
 from xmlcore.datasets import Dataset, map_of
 
 
@@ -48,3 +50,12 @@ def test_data_without_features_or_of_another_kind():
     assert np.isnan(map_of(empty)).all() and map_of(empty, "labels").shape == (empty.n_labels, 2)
     with pytest.raises(ValueError, match="columns"):
         map_of(empty, "columns")
+
+
+def test_many_points_share_the_marks_of_squares():
+    places = np.random.default_rng(0).normal(size=(25_000, 2))
+    places[7] = np.nan
+    frame = pd.DataFrame(places, columns=["x", "y"]).assign(value=1.0)
+    marks, figure = figures.marks_of(frame), figures.point_map(frame, "m", "v", str, (3,))
+    assert marks[7] == -1 and figure.layout.meta["marks"] == marks.max() + 1 < 10_000
+    assert figures.marks_of(frame[:9]).tolist() == [*range(7), -1, 7]

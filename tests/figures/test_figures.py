@@ -132,7 +132,7 @@ def test_measures_are_percent_with_their_own_colour_and_mark():
 
 REQUIRED = {"difference": 1.0, "value": "a", "group": "b", "axis": "c", "title": "d", "n_labels": 1, "n_features": 1}
 REQUIRED |= {"arity": 2, "color": "e", "measure": "P@1", "parameters": {"C": "C"}, "k": 1}
-REQUIRED |= {"costs": {"s": "Seconds"}, "measures": ["P@1"]}
+REQUIRED |= {"costs": {"s": "Seconds"}, "measures": ["P@1"], "name_of": str}
 
 
 def draws_frame(public):

@@ -173,8 +173,8 @@ def point_map(
 
     ``name_of(line)`` is said of a point, and lines in ``marked`` have a ring.
     """
-    marks = marks_of(frame)
     need_columns(frame, ["x", "y", "value"], "point_map")
+    marks = marks_of(frame)
     known, lines = np.flatnonzero(marks >= 0), np.arange(len(frame))
     sums = frame.iloc[known].assign(line=lines[known], rows=1).groupby(marks[known])
     drawn = sums.agg({"x": "mean", "y": "mean", "value": "mean", "line": "first", "rows": "sum"})
