@@ -13,6 +13,7 @@ from xmlcore.figures._axes import ROUND, curve_points, log_axis
 from xmlcore.figures._grammar import Drawing
 from xmlcore.figures._names import short, whole
 from xmlcore.figures._style import Figure, need_columns
+from xmlcore.validation import check_count
 
 MOST_MARKS = 200  # points of a curve with a mark each: marks of more would merge into a line, and take long to draw
 MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
@@ -173,6 +174,7 @@ def point_map(
 
     ``name_of(line)`` is said of a point, and lines in ``marked`` have a ring.
     """
+    marked = [check_count(line, "marked", 0, len(frame) - 1) for line in marked]
     need_columns(frame, ["x", "y", "value"], "point_map")
     marks = marks_of(frame)
     known, lines = np.flatnonzero(marks >= 0), np.arange(len(frame))

@@ -107,7 +107,7 @@ class ClassTerms(NamedTuple):
     def _totals(self, value) -> np.ndarray:
         """Return the sum over the postings of each class of ``value(terms, sums)``: float64 (L,)."""
         totals = np.zeros(self.class_size.size)
-        for first, end in blocks_of(self.ptr, PART):  # NumPy makes arrays of the size of the postings
+        for first, end in blocks_of(self.ptr, PART // 16):  # NumPy makes arrays of the size of the postings
             terms = np.repeat(np.arange(first, end), np.diff(self.ptr[first : end + 1]))
             part = slice(self.ptr[first], self.ptr[end])
             totals += np.bincount(self.classes[part], value(terms, self.sums[part].astype(np.float64)), totals.size)
