@@ -16,44 +16,44 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_389,
-    "pages/data": 2_269,
-    "pages/explain": 719,
-    "pages/features": 974,
-    "pages/jobs": 374,
+    "pages/compare": 1_349,
+    "pages/data": 2_343,
+    "pages/explain": 689,
+    "pages/features": 932,
+    "pages/jobs": 362,
     "pages/main": 5,
-    "pages/papers": 353,
-    "pages/predict": 1_294,
-    "pages/review": 605,
-    "pages/robustness": 889,
-    "pages/sampling": 562,
-    "pages/shared": 7_339,
-    "pages/storage": 413,
-    "pages/train": 1_375,
-    "pages/trees": 1_010,
-    "xmlcore": 4_318,
-    "xmlcore/_kernels": 8_174,
-    "xmlcore/cli": 1_361,
-    "xmlcore/datasets": 10_272,
-    "xmlcore/decisions": 1_038,
-    "xmlcore/experiment": 7_543,
+    "pages/papers": 339,
+    "pages/predict": 1_243,
+    "pages/review": 613,
+    "pages/robustness": 865,
+    "pages/sampling": 542,
+    "pages/shared": 7_248,
+    "pages/storage": 407,
+    "pages/train": 1_323,
+    "pages/trees": 997,
+    "xmlcore": 4_276,
+    "xmlcore/_kernels": 7_946,
+    "xmlcore/cli": 1_360,
+    "xmlcore/datasets": 10_388,
+    "xmlcore/decisions": 1_011,
+    "xmlcore/experiment": 7_532,
     "xmlcore/explain": 1_129,
-    "xmlcore/figures": 3_319,
+    "xmlcore/figures": 3_371,
     "xmlcore/jobs": 2_144,
-    "xmlcore/metrics": 3_000,
-    "xmlcore/models": 11_079,
+    "xmlcore/metrics": 3_028,
+    "xmlcore/models": 11_064,
     "xmlcore/papers": 582,
     "xmlcore/review": 580,
     "xmlcore/robustness": 1_327,
-    "xmlcore/selection": 3_575,
-    "xmlcore/serve": 1_373,
+    "xmlcore/selection": 3_586,
+    "xmlcore/serve": 1_409,
     "xmlcore/state": 494,
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_739, "benchmarks": 7_876}
-FILES = {"product": 499}
-COMPLEX = {"product": 16}
+LINES = {"tests": 49_601, "benchmarks": 7_721}
+FILES = {"product": 498}
+COMPLEX = {"product": 15}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
@@ -61,10 +61,10 @@ GRANTED = {
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
     "past one machine": (922, 403),
-    "a desk for labels that need a look": (513, 296),
+    "a desk for labels that need a look": (97, 161),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 83_429, "tests": 50_771}
+CEILING = {"product": 82_619, "tests": 50_498}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
