@@ -76,7 +76,7 @@ def problem(n, n_columns, seed, n_children, share=0.3, drawn=0, density=0.4):
     return X, np.random.default_rng(drawn).random((n, n_children)) < share
 
 
-def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
+def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, kept=None):
     m, n = targets.shape
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
@@ -87,8 +87,10 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
         LOSS_NUMBERS[loss], np.float32(C), np.float32(tol), max_epochs, np.float32(0), seed
     )
     mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all())
+    kept = np.zeros((0, n), np.float32) if kept is None else kept
     found = plt_training.train_siblings(
-        local, np.ones(m, np.float32), features.size, rows, under, np.arange(n), mirrored, settings, number
+        local, np.ones(m, np.float32), features.size, rows, under, np.arange(n), mirrored, settings, number,
+        np.arange(n), kept,
     )  # fmt: skip
     return features, found
 
@@ -109,6 +111,24 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
     near = 2e-4 if n_children <= 2 else 2e-3  # both stop near a row's root, not always after as many steps
     np.testing.assert_allclose(weights, expected, atol=near * max(10, C))
     assert violation == pytest.approx(worst, abs=1e-3)
+
+
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
+@pytest.mark.parametrize("n_children", [1, 3, 20])
+def test_siblings_go_on_from_kept_duals_as_their_twin(loss, n_children):
+    X, targets = problem(30, 12, n_children, n_children)
+    kept = np.random.default_rng(1).random(targets.shape).astype(np.float32)
+    duals = 2.0 * kept.astype(float)
+    features, (weights, _, _) = trained(X, targets, loss, 2.0, -1.0, 3, kept=kept)
+    parts = [
+        naive.plt_training.descend(
+            X.toarray()[:, features], targets[:, c : c + 16].astype(float), loss, 2.0, -1.0, 3, 9, 3,
+            duals[:, c : c + 16],
+        )[0]
+        for c in range(0, n_children, 16)
+    ]  # fmt: skip
+    np.testing.assert_allclose(weights, np.hstack(parts), atol=2e-2)
+    np.testing.assert_allclose(2 * kept, duals, atol=2e-2)  # the twin moves them in place
 
 
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))

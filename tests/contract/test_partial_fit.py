@@ -17,8 +17,9 @@ every_learning = pytest.mark.parametrize("case", LEARNING, ids=lambda case: case
 
 
 def first(case, **params):
-    """A model of the first 30 rows."""
+    """A model of the first 30 rows that learns on."""
     X, Y = problem()
+    params |= {"learnable": True} if hasattr(case.cls, "learnable") else {}
     return case.make(**params).fit(X[:30], Y[:30])
 
 
@@ -49,7 +50,7 @@ def test_a_call_that_is_stopped_changes_nothing(case):
         with pytest.raises(Cancelled):
             model.partial_fit(X, wider, progress=Recorder(stop_at))
         assert_same(results(model), before)
-        assert model.n_labels_ == N_LABELS and model.n_rows_ == 30
+        assert model.n_labels_ == N_LABELS and model.n_rows_seen_ == 30
 
 
 @every_learning

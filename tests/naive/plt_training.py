@@ -166,12 +166,15 @@ def hinge_steps(margins, duals, targets, q, C):
     return steps, distances
 
 
-def descend(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation."""
+def descend(X, targets, loss, C, tol, max_epochs, seed, number, duals=None):
+    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation.
+
+    ``duals`` (m, c) are where it begins.
+    """
     take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
-    weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
-    duals = np.zeros(targets.shape)
+    duals = np.zeros(targets.shape) if duals is None else duals
+    weights = np.array(rows).T @ (duals * (2 * targets - 1))
     order, state = list(range(len(rows))), stream(seed, number)
     m = len(rows)
     awake, passes, visits, worst = m, 0, 0, math.inf

@@ -185,15 +185,14 @@ def visit_rows(x, order, awake, weights, bias_at, dual, used, costs, lanes, sett
 
 
 @kernel
-def descend(x, weights, bias_at, dual, used, costs, settings, number):
-    """Train up to sixteen children by dual coordinate descent; ``weights`` and ``dual`` come filled with zeros."""
-    # Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
-    # children. A row whose dual variables are all near their optimum is skipped until the others are within the
-    # tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which no
-    # distance exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the
+def descend(x, order, weights, bias_at, dual, used, costs, settings, number):
+    """Train up to sixteen children by dual coordinate descent on the rows in ``order``, which is shuffled."""
+    # Each row has one dual variable a per child, with w = sum_i a_i y_i x_i at any time. Rows are visited in an order
+    # shared by the children. A row whose dual variables are all near their optimum is skipped until the others are
+    # within the tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which
+    # no distance exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the
     # largest distance in the last pass.
-    m = x.squares.size
-    order = np.arange(m).astype(np.int32)
+    m = order.size
     lanes = Lanes(
         np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
         np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),

@@ -6,13 +6,14 @@ instruction updates them together (``lanes.py``). Two cases are cheaper as a sin
 child alone, and two children of which every row has exactly one, so that their classifiers are mirror images.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.arrays import fill
-from xmlcore._kernels.lanes import LANES
+from xmlcore._kernels.lanes import LANES, add_row
 from xmlcore._kernels.plt_descent import Costs, LocalRows, descend
 from xmlcore._kernels.plt_newton import ONE, ZERO
 from xmlcore._kernels.plt_tree import padded_size
@@ -140,10 +141,35 @@ def write_costs(costs, C, weights_of_rows, own):
 
 
 @kernel
-def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number):
+def take_duals(x, kept, places, C, flat, bias_at, dual, lanes):
+    """Begin with dual variables that were kept, and with the weights that they add up to."""
+    for i in range(kept.shape[0]):
+        moved = False
+        for c in range(min(lanes, places.size)):
+            at = i * lanes + c
+            dual[at] = math.copysign(kept[i, places[c]] * C, dual[at])
+            moved = moved or dual[at] != ZERO
+        if moved and lanes == LANES:
+            add_row(flat, bias_at, x.features, x.values, x.ptr[i], x.ptr[i + 1], dual[i * LANES : (i + 1) * LANES])
+        elif moved:
+            flat[bias_at] += dual[i]
+            for t in range(x.ptr[i], x.ptr[i + 1]):
+                flat[x.features[t]] += x.values[t] * dual[i]
+
+
+@kernel
+def keep_duals(dual, lanes, C, places, kept):
+    """Keep the sizes of dual variables as multiples of C."""
+    for i in range(kept.shape[0]):
+        for c in range(places.size):
+            kept[i, places[c]] = abs(dual[i * lanes + min(c, lanes - 1)]) / C
+
+
+@kernel
+def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number, places, kept):
     """Train L2-regularised linear classifiers for children of one node."""
     # Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i v_i loss(y_ic (w.x_i + b))``, where v_i is the weight of row i,
-    # times the child's boost if the row has the child.
+    # times the child's boost if the row has the child. ``kept`` is as in :func:`train_group`.
     m = own.size
     n = children.size
     weights = np.empty((n_features + 1, n), np.float32)
@@ -160,7 +186,11 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
         flat = np.zeros(n_features + 1, np.float32)
         dual = np.full(m, -ZERO, np.float32)
         mark_rows(own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, 0, 1, ZERO)
-        visits, violation = descend(local, flat, n_features, dual, used, costs, settings, number)
+        take_duals(local, kept, places, settings.C, flat, n_features, dual, 1)
+        visits, violation = descend(
+            local, np.arange(m).astype(np.int32), flat, n_features, dual, used, costs, settings, number
+        )
+        keep_duals(dual, 1, settings.C, places, kept)
         for f in range(n_features + 1):
             weights[f, 0] = flat[f]
             if mirrored:
@@ -179,7 +209,12 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
             if has_boosts:
                 boost[c] = under.boosts[v]
             mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, LANES, ZERO)
-        visits, worst = descend(local, flat, LANES * n_features, dual, used, costs, settings, number)
+        of_lanes = places[first : first + here]
+        take_duals(local, kept, of_lanes, settings.C, flat, LANES * n_features, dual, LANES)
+        visits, worst = descend(
+            local, np.arange(m).astype(np.int32), flat, LANES * n_features, dual, used, costs, settings, number
+        )
+        keep_duals(dual, LANES, settings.C, of_lanes, kept)
         for f in range(n_features + 1):
             for c in range(here):
                 weights[f, first + c] = flat[f * LANES + c]
@@ -248,8 +283,9 @@ def are_disjoint(rows_a, rows_b):
 
 
 @kernel
-def train_group(x, n_columns, own, under, first, size, settings, number):
+def train_group(x, n_columns, own, under, first, size, settings, number, kept):
     """Train and prune the classifiers of ``size`` siblings from node ``first`` on; ``own`` are their parent's rows."""
+    # ``kept``, (rows, size) or (0, size), has the dual variables to begin with, and then those of the end.
     # Returns what :func:`prune` does, the biases (infinite where no row, or every row, has the child), the epochs, and
     # the violation, which is nan when the descent diverged.
     bias = np.empty(size, np.float32)
@@ -265,6 +301,8 @@ def train_group(x, n_columns, own, under, first, size, settings, number):
             children[n_open] = first + c
             n_open += 1
             n_targets += positives
+        else:
+            kept[:, c] = ZERO
     places = places[:n_open]
     children = children[:n_open]
     if n_open == 0:
@@ -281,7 +319,7 @@ def train_group(x, n_columns, own, under, first, size, settings, number):
             mirrored = mirrored and under.boosts[children[0]] == ONE and under.boosts[children[1]] == ONE
     features, local = gather_rows(x.ptr, x.columns, x.values, own, n_columns)
     weights, epochs, violation = train_siblings(
-        local, x.weights, features.size, own, under, children, mirrored, settings, number
+        local, x.weights, features.size, own, under, children, mirrored, settings, number, places, kept
     )
     kept, ptr, child, value = prune(weights, features, settings.threshold, places, size)
     for c in range(n_open):

@@ -527,7 +527,7 @@ class LearnsMore(MultiLabelModel):
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-            New rows, with the features of the first fit.
+            New rows, with the features of the first fit (PLT: or with new ones after them).
         y : sparse or dense binary, shape (n, K), or lists of label ids or of names
             New labels have the ids from ``n_labels_`` on, or names that the model does not have yet. A matrix has
             columns for all labels of the model, and for new ones after them.
@@ -548,7 +548,7 @@ class LearnsMore(MultiLabelModel):
         Raises
         ------
         ValueError, TypeError
-            The data do not fit the model, or it was fitted with a parameter with which it cannot learn further rows.
+            The data do not fit the model, or its parameters do not let it learn further rows (PLT: ``learnable``).
         MemoryError
             More memory would be needed for the labels than is free.
 
@@ -565,9 +565,9 @@ class LearnsMore(MultiLabelModel):
             self.fit(X, Y, progress=progress, **({} if label_names is None else {"label_names": label_names}))
             self._one_class = one_class or None
             return self
-        return self._learn_from(self._check_input(X), Y, progress, label_names)
+        return self._learn_from(getattr(self, "_check_more", self._check_input)(X), Y, progress, label_names)
 
-    def _learn_from(self, X, Y, progress, label_names) -> Self:
+    def _learn_from(self, X, Y, progress, label_names, **places) -> Self:
         """Learn further rows, which are checked, and keep what the estimator knows of all rows."""
         features, names, counts, n_rows, one_class, widths = self._kept()
         if one_class and label_names is None and (values := given_classes(Y)) is not None:
@@ -575,10 +575,10 @@ class LearnsMore(MultiLabelModel):
         else:
             Y, names = read_more_labels(Y, self.n_labels_, names, label_names)
         self._check_labels_fit(Y.shape[1])
-        self._learn_more(X, Y, progress)
+        self._learn_more(X, Y, progress, **places)
         vars(self).pop("rule_", None)
-        counts = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y)
-        self._keep(features, names, counts, n_rows + Y.shape[0], one_class, widths)
+        seen = np.pad(counts, (0, Y.shape[1] - counts.size)) + counted(Y), n_rows + Y.shape[0]
+        self._keep(features, names, *seen, one_class, widths)
         return self
 
     def _learn_more(self, X, Y, progress) -> None:

@@ -197,13 +197,13 @@ class TextClassifier(RoutesWeights, WrapsModel):
         Raises
         ------
         TypeError
-            The model cannot learn further rows: LdSM and DoubleSampling can.
+            The model cannot learn further rows: LdSM and DoubleSampling can, and PLT with ``learnable=True``.
         """
         self._check_params()
         fitted = self.__sklearn_is_fitted__()
-        model = copy.deepcopy(self.model_) if fitted else self._new("model")
+        model = copy.copy(self.model_) if fitted else self._new("model")
         if not hasattr(model, "partial_fit"):
-            raise TypeError(f"{type(model).__name__} does not learn further texts: LdSM and DoubleSampling do")
+            raise TypeError(f"{type(model).__name__} does not learn further texts: PLT, LdSM and DoubleSampling do")
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
         vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")

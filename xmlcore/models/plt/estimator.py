@@ -3,16 +3,18 @@
 import copy
 import functools
 import threading
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of, read_only
+from xmlcore.models.base import LearnsMore
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.compacting import as_floats, compact_tree
 from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.learning import kept_rows, learn, more_rows, restored_rows, rows_to_keep, saved_rows
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.models.plt.memory import with_room
 from xmlcore.models.plt.on_cluster import by_cluster
@@ -33,21 +35,22 @@ from xmlcore.models.plt.training import (
 )
 from xmlcore.models.plt.trials import NAMES
 from xmlcore.models.plt.warming import pieces_of
-from xmlcore.models.rows import checked_rows, stacked
+from xmlcore.models.rows import checked_rows, counted, labels_given, stacked
+from xmlcore.models.saving import below, under
 from xmlcore.models.weights import weighed_rows
 from xmlcore.parallel import row_blocks, run_blocks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import ProgressLike, of_phases, silent, to_progress
 from xmlcore.ranking import Ranking
 from xmlcore.system import MUCH_FREE, return_free_memory
-from xmlcore.typing import ArrayLike, Auto, Matrix, RandomState, SomeLabels
+from xmlcore.typing import ArrayLike, Auto, LabelNames, Labels, Matrix, RandomState, SomeLabels
 from xmlcore.validation import INT32_MAX, check_count, check_label_ids, check_threshold, csr_parts
 
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
 
 @described
-class PLT(LinearModel):
+class PLT(LinearModel, LearnsMore):
     """Probabilistic label tree.
 
     The labels are the leaves of a tree. A linear classifier at each node v models the probability that a row has a
@@ -88,6 +91,15 @@ class PLT(LinearModel):
     O(expanded nodes * (nonzeros + kept weights touched)), where few nodes beside the path are expanded when
     the model is sure. A row with values of a quarter of all columns or more takes O(expanded nodes * columns *
     children) instead, without looking anything up, and memory of 4 bytes per column.
+
+    With ``learnable=True`` the model keeps its rows and, in 2 bytes each, the dual variables of all classifiers;
+    ``size()["rows_bytes"]`` says what they take. ``partial_fit`` and ``correct`` train those classifiers whose rows
+    change on: weights are summed anew from the dual variables that were kept, and all rows of these nodes are visited
+    by the same dual coordinate descent, to the tolerance of a fit. A new label gets a leaf beside labels that the
+    model predicts for its rows, new features get columns; with "standardize" they count from the next fit on. With a
+    fifth more rows or labels than in its last fit, the model is fitted anew, and settings are chosen again. Parameters
+    that are set after a fit are used from the next fit on. A fit for adversarial examples (``ExtendedPLT``) keeps no
+    rows.
 
     References
     ----------
@@ -130,12 +142,14 @@ class PLT(LinearModel):
     collapse_layers: int = 0
     normalize: str | None = AUTO
     quality: str = "balanced"
+    learnable: bool = False
 
     def _fit(self, X, Y, progress, n_clean=None, sample_weight=None, label_weight=None):
         """Train the trees; parameters are chosen on the first ``n_clean`` rows alone, if that is not None."""
         n_asked = trees_asked_for(self.get_params(deep=False))
         progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
+        kept = rows_to_keep(self, X, sample_weight, label_weight) if n_clean is None else None
         X = with_room(X, self._memory(X, Y))
         elsewhere = by_cluster(X)
         if n_clean is not None and sample_weight is not None:
@@ -157,11 +171,15 @@ class PLT(LinearModel):
             for scaling in sorted({*scaling_of}, key=lambda scaling: scaling == scaling_of[-1])  # no copy of the last
         }
         trees = [(number, rows[scaling]) for number, scaling in zip(numbers, scaling_of)]
-        late = late_groups(self._train_trees(trees, choice, entropy, progress, elsewhere))
+        kept_trees = None if kept is None else []
+        late = late_groups(self._train_trees(trees, choice, entropy, progress, elsewhere, kept_trees))
+        vars(self).pop("rows_", None)
+        if kept is not None:
+            self.rows_ = kept_rows(kept, Y, rows, kept_trees)
         if late is not None:
             self._warn_unconverged(*late)
 
-    def _train_trees(self, numbered: list, choice: Choice, entropy, progress, elsewhere=None) -> np.ndarray:
+    def _train_trees(self, numbered: list, choice: Choice, entropy, progress, elsewhere=None, kept=None) -> np.ndarray:
         """Build and train trees on the rows of each, and set the fitted attributes; return statistics of all nodes."""
         settings = choice.settings
         made, label_rows = [], None
@@ -175,13 +193,52 @@ class PLT(LinearModel):
                 label_rows = None  # what takes as much memory as the rows is not needed while nodes are trained
             return_free_memory(MUCH_FREE)
             descent = self._descent(settings, node_seed)
-            made.append((tree, *train_tree(rows, tree, descent, self.n_jobs, report, elsewhere)))
+            made.append((tree, *train_tree(rows, tree, descent, self.n_jobs, report, elsewhere, kept)))
         trees, fitted, stats = map(list, zip(*made))
         stats = np.concatenate(stats)
         self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings)
         self.settings_, self._trials, self.threshold_ = choice
         self.n_iter_ = int(stats[:, 1].max())
         return stats
+
+    def correct(
+        self, at: ArrayLike, X: Matrix, y: Labels | None = None, *, Y: Labels | None = None,
+        progress: ProgressLike = silent, label_names: LabelNames | None = None,
+    ) -> Self:  # fmt: skip
+        """Learn rows that replace rows which the model keeps, such as those with corrected labels.
+
+        Parameters
+        ----------
+        at : array of int, shape (n,)
+            The rows that are replaced, numbered from 0 in the order in which the model got them.
+        X, y, Y, progress, label_names :
+            As for :meth:`partial_fit`.
+
+        Returns
+        -------
+        PLT
+            The model. If the work is stopped or fails, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The data do not fit the model, it keeps no rows, or ``at`` is not one kept row for each row of X.
+        """
+        self._check_fitted()
+        Y = labels_given(y, Y, bool(self._one_class))
+        return self._learn_from(self._check_more(X), Y, to_progress(progress), label_names, at=at)
+
+    def _check_more(self, X):
+        return more_rows(self, X)
+
+    def _learn_more(self, X, Y, progress, at=None):
+        learn(self, X, Y, at, progress)
+
+    def _learn_from(self, X, Y, progress, label_names, **places):
+        super()._learn_from(X, Y, progress, label_names, **places)
+        self.label_counts_, self.n_rows_seen_ = counted(self.rows_.Y), self.rows_.Y.shape[0]
+        self._protect()
+        return self
 
     def predict_topk(
         self, X: Matrix, k: int = 5, *, progress: ProgressLike = silent, weights: ArrayLike | None = None,
@@ -288,7 +345,7 @@ class PLT(LinearModel):
             "depth": int(max(tree.depth.max() for tree in self.trees_)),
             "n_weights": self.n_weights_,
             "model_bytes": bytes_of([*arrays, self.feature_of_column_]),
-        }
+        } | ({"rows_bytes": self.rows_.bytes()} if hasattr(self, "rows_") else {})
 
     @functools.cached_property
     def n_weights_(self) -> int:
@@ -297,6 +354,7 @@ class PLT(LinearModel):
 
     def _compacted(self, bits):
         model, trees = copy.copy(self), [compact_tree(arrays, bits) for arrays in self.fitted_]
+        vars(model).pop("rows_", None)
         model._set_fitted(
             self.trees_, trees, self.feature_of_column_, self.n_features_in_, self.n_labels_, self.settings_
         )
@@ -379,13 +437,19 @@ class PLT(LinearModel):
         return pieces_of(self)
 
     def _state(self):
-        return self._values() | {"n_labels": self.n_labels_, "n_trees": len(self.fitted_)}, arrays_of(self)
+        values, arrays = self._values() | {"n_labels": self.n_labels_, "n_trees": len(self.fitted_)}, arrays_of(self)
+        if hasattr(self, "rows_"):
+            values["rows"], kept = saved_rows(self.rows_)
+            arrays |= under("rows.", kept)
+        return values, arrays
 
     def _restore(self, values, arrays):
         feature_of_column, n_labels = arrays["feature_of_column"], values["n_labels"]
         self._restore_values(values, feature_of_column)
         trees, fitted = trees_of(arrays, feature_of_column.size, n_labels, values["n_trees"])
         self._set_fitted(trees, fitted, feature_of_column, values["n_features"], n_labels, self.settings_)
+        if "rows" in values:
+            self.rows_ = restored_rows(values["rows"], below("rows.", arrays), self)
 
     def __getstate__(self):
         """Return what is pickled: all but the linear nodes and the search, which are made again when needed."""

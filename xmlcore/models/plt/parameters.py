@@ -161,6 +161,11 @@ PARAMETERS = (
         "int", 100, minimum=1, maximum=INT32_MAX, offered=(1, 100_000), advanced=True,
         details="The number of passes is an average over rows: rows near their optimum are skipped in some passes.",
     ),
+    Parameter(
+        "learnable", "Learns on",
+        "The model keeps its training rows, and learns further rows, corrections and new labels by partial_fit.",
+        "bool", False, in_form=False, details="A saved model has the rows, too.",
+    ),
     SEED,
     N_JOBS,
 )  # fmt: skip

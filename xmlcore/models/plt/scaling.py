@@ -37,16 +37,16 @@ def read_as(normalize: str | None) -> str | None:
 
 
 def scaled_rows(
-    X, feature_of_column, normalize: str | None, weights=None, n_clean: int | None = None
+    X, feature_of_column, normalize: str | None, weights=None, n_clean: int | None = None, scaling=None
 ) -> tuple[sp.csr_array, Scaling | None]:
-    """Convert rows in place for training, with columns in place of features; return their scaling.
+    """Convert rows in place for training, with columns in place of features; return their scaling, or the given one.
 
     Every feature of X has a column.
     """
     # The scaling is None for rows of length 1. With another one, :func:`of_features` makes classifiers that read rows
     # as :func:`read_as` says. Document frequencies are those of the first ``n_clean`` rows: noise can fill all columns.
     of_feature = columns_of(feature_of_column, X.shape[1])
-    centred = normalize == BY_COLUMN and _is_dense(X, weights)
+    centred = normalize == BY_COLUMN and (_is_dense(X, weights) if scaling is None else scaling.centre.any())
     ptr, columns, values = csr_parts(X)
     for first, end in _parts(ptr):
         part = slice(ptr[first], ptr[end])
@@ -57,7 +57,7 @@ def scaled_rows(
     rows = sp.csr_array((values, columns, X.indptr), shape=shape)
     if normalize == UNIT:
         return rows, None
-    scaling = _scaling_of(rows, normalize, centred, weights, n_clean)
+    scaling = _scaling_of(rows, normalize, centred, weights, n_clean) if scaling is None else scaling
     if not centred:
         for first, end in _parts(ptr):
             part = slice(ptr[first], ptr[end])

@@ -3,7 +3,7 @@
 import warnings
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,6 +77,13 @@ class GroupResult(NamedTuple):
     violation: float
 
 
+class KeptTree(NamedTuple):
+    """What a tree that learns on keeps besides its classifiers."""
+
+    under: NodeRows
+    duals: list[np.ndarray]  # of each group, float16 (rows of its parent, siblings): dual variables divided by C
+
+
 def own_rows(under: NodeRows, group: Group, n_rows: int) -> np.ndarray:
     """Return the rows that siblings are trained on: those of their parent."""
     if group.parent < 0:
@@ -84,46 +91,62 @@ def own_rows(under: NodeRows, group: Group, n_rows: int) -> np.ndarray:
     return under.rows[under.ptr[group.parent] : under.ptr[group.parent + 1]]
 
 
-def trained(x, n_columns: int, scaling, own, under, first: int, size: int, settings, number: int) -> GroupResult:
-    """Train the classifiers of ``size`` siblings from ``first`` on, on their own rows."""
-    found = GroupResult(*train_group(x, n_columns, own, under, first, size, settings, number))
+def trained(
+    x, n_columns: int, scaling, own, under, first: int, size: int, settings, number: int, kept=None
+) -> GroupResult:
+    """Train the classifiers of ``size`` siblings from ``first`` on, on their own rows; see :func:`train_group`."""
+    kept = np.empty((0, size), np.float32) if kept is None else kept
+    found = GroupResult(*train_group(x, n_columns, own, under, first, size, settings, number, kept))
     if np.isnan(found.violation):
         raise FloatingPointError(f"training a classifier diverged with C={settings.C:g}: use a smaller C")
     return of_features(found, size, scaling)
 
 
 def train_tree(
-    rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress, elsewhere=None
+    rows: RowsOfTree, tree: LabelTree, settings: DescentSettings, n_jobs, progress: Progress, elsewhere=None, kept=None
 ) -> tuple[TreeArrays, np.ndarray]:
-    """Train a tree; ``elsewhere`` is a function that has all groups trained, such as by a cluster."""
-    groups, results, depth = *_trained_groups(rows, tree, settings, n_jobs, progress, elsewhere), tree.depth
+    """Train a tree; ``elsewhere`` is a function that has all groups trained, such as by a cluster.
+
+    What a tree keeps to learn on is added to the list ``kept``, if it is one.
+    """
+    groups, results, depth = *_trained_groups(rows, tree, settings, n_jobs, progress, elsewhere, kept), tree.depth
     stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
     return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
 
 
-def _trained_groups(rows, tree, settings, n_jobs, progress, elsewhere) -> tuple[list[Group], list[GroupResult]]:
+def _trained_groups(rows, tree, settings, n_jobs, progress, elsewhere, kept) -> tuple[list[Group], list[GroupResult]]:
     """Train all classifiers of a tree; of rows in files, results are files, too, and those that are there stay."""
     x, under = rows.for_kernels(tree.leaf_of_label, tree.parent)
-    groups = _groups(tree, root_has_factor=under.ptr[1] < rows.X.shape[0])
-    if elsewhere is not None:
+    groups = groups_of(tree, root_has_factor=under.ptr[1] < rows.X.shape[0])
+    if elsewhere is not None and kept is None:
         return groups, elsewhere(rows, x, under, groups, settings, progress, tree=tree)
-    sizes, n_rows, n_columns = np.diff(under.ptr), *rows.X.shape
+    sizes, n_rows, n_columns, duals = np.diff(under.ptr), *rows.X.shape, [np.empty(0)] * len(groups)
 
     def train(group):
         own = own_rows(under, group, n_rows)
-        return trained(x, n_columns, rows.scaling, own, under, group.first, group.size, settings, group.number)
+        dual = None if kept is None else np.zeros((own.size, group.size), np.float32)
+        found = trained(x, n_columns, rows.scaling, own, under, *group[2:], settings, group.number, dual)
+        duals[group.number] = duals[group.number] if dual is None else as_kept(dual)
+        return found
 
     costs = [(n_rows if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
 
     def run(work):
         return run_tasks(work, groups, costs, n_jobs, progress, NODES, "groups of siblings")
 
-    if rows.folder is None:
-        return groups, run(train)
+    if rows.folder is None or kept is not None:
+        results = run(train)
+        if kept is not None:
+            kept.append(KeptTree(under, duals))
+        return groups, results
     of = (*x, *under, *csr_parts(rows.Y)[:2], tree.leaf_of_label, tree.parent, *(rows.scaling or ()), settings)
     with closing(Journal(rows.folder / name_of(*of))) as journal:
         run(lambda group: group.number in journal or journal.write(group.number, train(group)))
         return groups, [GroupResult(*journal.read(group.number)) for group in groups]
+
+
+def as_kept(dual: np.ndarray) -> np.ndarray:
+    return np.minimum(dual, np.finfo(np.float16).max).astype(np.float16)
 
 
 def with_index(tree: LabelTree, **arrays) -> TreeArrays:
@@ -133,6 +156,16 @@ def with_index(tree: LabelTree, **arrays) -> TreeArrays:
     index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
     others = uncompact(arrays["group_size"].size)
     return read_only(TreeArrays(**arrays, **others, index_shift=shift, index_at=at, index=index, depth=tree.depth))
+
+
+def frame(tree: LabelTree, groups: list[Group], bias) -> dict[str, Any]:
+    """Return what the arrays of a tree say of its nodes and groups."""
+    parents, first, size = (np.array(part) for part in list(zip(*groups))[1:])
+    return {
+        "parent": tree.parent, "label": tree.label, "bias": bias, "root_group": 0 if parents[0] < 0 else -1,
+        "group_ptr": np.searchsorted(parents, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
+        "group_first": first.astype(np.int32), "group_size": size.astype(np.int32),
+    }  # fmt: skip
 
 
 def uncompact(n_groups: int) -> dict[str, np.ndarray]:
@@ -145,7 +178,7 @@ def count_weights(arrays: TreeArrays) -> int:
     return arrays.entry_value.size + int(np.count_nonzero(arrays.dense))
 
 
-def _groups(tree, root_has_factor) -> list[Group]:
+def groups_of(tree, root_has_factor) -> list[Group]:
     """Return the groups of siblings, ordered by parent; if the root has a factor, its group of one is the first."""
     groups = [Group(0, -1, 0, 1)] if root_has_factor else []
     first_child, n_children = tree.first_child, tree.n_children
@@ -161,23 +194,15 @@ def _assemble(tree, groups, results) -> TreeArrays:
     return_free_memory(MUCH_FREE)
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
-    parents = np.array([g.parent for g in groups], np.int64)
     bias = np.zeros(tree.n_nodes, np.float32)
     for g, values in zip(groups, parts.bias):
         bias[g.first : g.first + g.size] = values
     is_sparse = [ptr.size > 0 for ptr in parts.ptr]
-    arrays = dict(
-        parent=tree.parent,
-        label=tree.label,
-        bias=bias,
-        group_ptr=np.searchsorted(parents, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
-        group_first=np.array([g.first for g in groups], np.int32),
-        group_size=np.array([g.size for g in groups], np.int32),
+    arrays = frame(tree, groups, bias) | dict(
         column_ptr=pointers(columns.size for columns in parts.columns),
         dense_ptr=pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
         sparse_ptr=pointers(child.size for child in parts.child),
         entry_at=pointers(ptr.size for ptr in parts.ptr),
-        root_group=0 if parents[0] < 0 else -1,
     )
     sparse = [value for value, in_pairs in zip(parts.value, is_sparse) if in_pairs]
     dense = [value for value, in_pairs in zip(parts.value, is_sparse) if not in_pairs]

@@ -10,7 +10,7 @@ from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.scaling import UNIT
 from xmlcore.models.plt.search import DENSE
 from xmlcore.models.plt.shapes import trees_asked_for
-from xmlcore.models.plt.training import uncompact
+from xmlcore.models.plt.training import frame, groups_of, uncompact
 
 TRAINING = "PLT-training"
 SEARCH = "PLT-search"
@@ -47,14 +47,12 @@ def unneeded(X) -> tuple[str, ...]:
 def _untrained_tree() -> tuple[LabelTree, TreeArrays]:
     """Return a tree of 8 labels whose classifiers have no weights, made without a kernel."""
     tree = LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])
-    parents = np.flatnonzero(tree.n_children)
-    n, g = tree.n_nodes, parents.size
+    groups = groups_of(tree, root_has_factor=False)
     arrays = {name: np.empty(0, dtype) for name, dtype in dtypes_of(compact=False).items()}
-    arrays |= {name: np.zeros(g + 1, np.int64) for name in "column_ptr dense_ptr sparse_ptr entry_at index_at".split()}
     arrays |= {
-        "parent": tree.parent, "label": tree.label, "depth": tree.depth, "bias": np.zeros(n, np.float32),
-        "group_ptr": np.searchsorted(parents, np.arange(n + 1), side="left").astype(np.int64),
-        "group_first": tree.first_child[parents].astype(np.int32),
-        "group_size": tree.n_children[parents].astype(np.int32), "index_shift": np.full(g, EVERY, np.int32),
-    }  # fmt: skip
-    return tree, read_only(TreeArrays(**arrays | uncompact(g), root_group=-1))
+        name: np.zeros(len(groups) + 1, np.int64)
+        for name in "column_ptr dense_ptr sparse_ptr entry_at index_at".split()
+    }
+    arrays |= frame(tree, groups, np.zeros(tree.n_nodes, np.float32)) | uncompact(len(groups))
+    arrays |= {"index_shift": np.full(len(groups), EVERY, np.int32), "depth": tree.depth}
+    return tree, read_only(TreeArrays(**arrays))
