@@ -272,7 +272,7 @@ class HasParameters:
         """Have ``fit`` and its like, where a subclass defines them, change their object in one step."""
         super().__init_subclass__(**kwargs)
         for name in ("fit", "partial_fit", "fit_for_adversarial_examples"):
-            if name in cls.__dict__:
+            if callable(cls.__dict__.get(name)):
                 setattr(cls, name, in_one_step(cls.__dict__[name]))
 
     @classmethod

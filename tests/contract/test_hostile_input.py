@@ -126,7 +126,7 @@ def test_labels_beyond_memory_are_refused_at_once(case, monkeypatch):
     ids = np.arange(N_ROWS) % N_LABELS
     ids[-1] = many - 1
     matrix = sp.csr_array((np.ones(N_ROWS, bool), ids, np.arange(N_ROWS + 1)), shape=(N_ROWS, many))
-    learns = [fitted(case).partial_fit] if hasattr(case.cls, "partial_fit") else []
+    learns = [fitted(case).partial_fit] if hasattr(fitted(case), "partial_fit") else []
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 1 << 33)
     for learn in (case.make().fit, *learns):
         for Y in (matrix, [[label] for label in ids.tolist()]):

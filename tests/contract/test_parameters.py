@@ -182,7 +182,14 @@ def test_a_generator_is_a_seed_and_gives_another_one_each_time(case, tmp_path):
 
 
 SMALL = {"n_estimators": 2, "max_nodes": 15, "n_epochs": 2, "max_leaf_labels": 2}  # so that fits are quick
-WITHOUT_EFFECT = {"random_state", "n_jobs", "negative", "max_score_bytes", "keep_network"}  # on the method itself
+WITHOUT_EFFECT = {
+    "random_state",
+    "n_jobs",
+    "learnable",
+    "negative",
+    "max_score_bytes",
+    "keep_network",
+}  # on the method itself
 OF_NOISE = {"sigma", "augment_ratio", "noise_support"}  # of ExtendedPLT
 CLASSES = dict.fromkeys(case.cls for case in CASES)
 every_preset = pytest.mark.parametrize(

@@ -16,17 +16,20 @@ LEARNING = [
 every_learning = pytest.mark.parametrize("case", LEARNING, ids=lambda case: case.id)
 
 
+def made(case, **params):
+    return case.make(**params | ({"learnable": True} if hasattr(case.cls, "learnable") else {}))
+
+
 def first(case, **params):
     """A model of the first 30 rows that learns on."""
     X, Y = problem()
-    params |= {"learnable": True} if hasattr(case.cls, "learnable") else {}
-    return case.make(**params).fit(X[:30], Y[:30])
+    return made(case, **params).fit(X[:30], Y[:30])
 
 
 @every_learning
 def test_a_model_that_is_not_fitted_is_fitted(case):
     X, Y = problem()
-    assert_same(results(case.make().partial_fit(X[:30], y=Y[:30], classes=np.arange(N_LABELS))), results(first(case)))
+    assert_same(results(made(case).partial_fit(X[:30], y=Y[:30], classes=np.arange(N_LABELS))), results(first(case)))
 
 
 @every_learning

@@ -203,7 +203,9 @@ class TextClassifier(RoutesWeights, WrapsModel):
         fitted = self.__sklearn_is_fitted__()
         model = copy.copy(self.model_) if fitted else self._new("model")
         if not hasattr(model, "partial_fit"):
-            raise TypeError(f"{type(model).__name__} does not learn further texts: PLT, LdSM and DoubleSampling do")
+            raise TypeError(
+                f"{type(model).__name__} does not learn further texts: LdSM, DoubleSampling, learnable PLTs do"
+            )
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
         vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")

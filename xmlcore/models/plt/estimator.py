@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import bytes_of, columns_of, read_only
 from xmlcore.models.base import LearnsMore
+from xmlcore.models.plt import learning
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_frequencies, label_representations
 from xmlcore.models.plt.choosing import Choice, LinearModel, choose
 from xmlcore.models.plt.compacting import as_floats, compact_tree
 from xmlcore.models.plt.label_tree import LabelTree
-from xmlcore.models.plt.learning import kept_rows, learn, more_rows, restored_rows, rows_to_keep, saved_rows
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS, LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.models.plt.memory import with_room
 from xmlcore.models.plt.on_cluster import by_cluster
@@ -149,7 +149,7 @@ class PLT(LinearModel, LearnsMore):
         n_asked = trees_asked_for(self.get_params(deep=False))
         progress = of_phases(progress, SHARES if n_asked == 1 else {CHOOSING: 1.0, "Training trees": n_asked})
         X, Y = checked_rows(X, Y, self._n_labels_of(Y))
-        kept = rows_to_keep(self, X, sample_weight, label_weight) if n_clean is None else None
+        kept = learning.rows_to_keep(self, X, sample_weight, label_weight) if n_clean is None else None
         X = with_room(X, self._memory(X, Y))
         elsewhere = by_cluster(X)
         if n_clean is not None and sample_weight is not None:
@@ -175,7 +175,7 @@ class PLT(LinearModel, LearnsMore):
         late = late_groups(self._train_trees(trees, choice, entropy, progress, elsewhere, kept_trees))
         vars(self).pop("rows_", None)
         if kept is not None:
-            self.rows_ = kept_rows(kept, Y, rows, kept_trees)
+            self.rows_ = learning.kept_rows(kept, Y, rows, kept_trees)
         if late is not None:
             self._warn_unconverged(*late)
 
@@ -201,6 +201,9 @@ class PLT(LinearModel, LearnsMore):
         self.n_iter_ = int(stats[:, 1].max())
         return stats
 
+    partial_fit = learning.IfLearnable(LearnsMore.partial_fit)
+
+    @learning.IfLearnable
     def correct(
         self, at: ArrayLike, X: Matrix, y: Labels | None = None, *, Y: Labels | None = None,
         progress: ProgressLike = silent, label_names: LabelNames | None = None,
@@ -211,8 +214,9 @@ class PLT(LinearModel, LearnsMore):
         ----------
         at : array of int, shape (n,)
             The rows that are replaced, numbered from 0 in the order in which the model got them.
-        X, y, Y, progress, label_names :
-            As for :meth:`partial_fit`.
+        X : sparse or dense, shape (n, D)
+        y, Y : sparse or dense binary, shape (n, K), or lists of label ids or of names
+        progress, label_names : as for :meth:`partial_fit`
 
         Returns
         -------
@@ -229,10 +233,10 @@ class PLT(LinearModel, LearnsMore):
         return self._learn_from(self._check_more(X), Y, to_progress(progress), label_names, at=at)
 
     def _check_more(self, X):
-        return more_rows(self, X)
+        return learning.more_rows(self, X)
 
     def _learn_more(self, X, Y, progress, at=None):
-        learn(self, X, Y, at, progress)
+        learning.learn(self, X, Y, at, progress)
 
     def _learn_from(self, X, Y, progress, label_names, **places):
         super()._learn_from(X, Y, progress, label_names, **places)
@@ -439,7 +443,7 @@ class PLT(LinearModel, LearnsMore):
     def _state(self):
         values, arrays = self._values() | {"n_labels": self.n_labels_, "n_trees": len(self.fitted_)}, arrays_of(self)
         if hasattr(self, "rows_"):
-            values["rows"], kept = saved_rows(self.rows_)
+            values["rows"], kept = learning.saved_rows(self.rows_)
             arrays |= under("rows.", kept)
         return values, arrays
 
@@ -449,7 +453,7 @@ class PLT(LinearModel, LearnsMore):
         trees, fitted = trees_of(arrays, feature_of_column.size, n_labels, values["n_trees"])
         self._set_fitted(trees, fitted, feature_of_column, values["n_features"], n_labels, self.settings_)
         if "rows" in values:
-            self.rows_ = restored_rows(values["rows"], below("rows.", arrays), self)
+            self.rows_ = learning.restored_rows(values["rows"], below("rows.", arrays), self)
 
     def __getstate__(self):
         """Return what is pickled: all but the linear nodes and the search, which are made again when needed."""

@@ -1,5 +1,6 @@
 """Learn on: train a label tree further with rows that come, go or get other labels, in a part of the time of a fit."""
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -49,6 +50,19 @@ _SAVED = {
 }  # fmt: skip
 
 
+class IfLearnable:
+    """A method that models have with ``learnable=True`` alone, as with scikit-learn's ``available_if``."""
+
+    def __init__(self, method):
+        functools.update_wrapper(self, method)
+        self.method = method
+
+    def __get__(self, model, owner=None):
+        if model is not None and not model.learnable:
+            raise AttributeError(f"{type(model).__name__} learns on with learnable=True alone")
+        return self.method.__get__(model, owner)
+
+
 class KeptRows(NamedTuple):
     """The training rows of a model that learns on."""
 
@@ -76,10 +90,9 @@ def rows_to_keep(model, X, sample_weight, label_weight) -> sp.csr_array | None:
 
 def more_rows(model, X) -> sp.csr_array:
     """Return further rows, which may have more features, as canonical CSR."""
-    if not (model.learnable and hasattr(model, "rows_")):
+    if not hasattr(model, "rows_"):
         raise ValueError(
-            "this model keeps no rows, without which it cannot learn on: fit it with learnable=True, by fit or "
-            "partial_fit; a compact model has none"
+            "this model keeps no rows to learn on with: fit it with learnable=True; compact ones have none"
         )
     width = np.shape(X)[1] if len(np.shape(X)) == 2 else 0
     has_parts = are_blocks(X) or any(
