@@ -82,34 +82,27 @@ def _unit(vectors) -> np.ndarray:
 
 def _placed(vectors, n, rng, progress) -> np.ndarray:
     """Place n points, of which ``vectors(ids)`` returns those of length 1, or 0 for points that have no place."""
+    from sklearn.neighbors import KNeighborsRegressor
+
     progress("Laying out landmarks", 0.1)
     marks = vectors(np.sort(rng.permutation(n)[:LANDMARKS]))
     marks = np.unique(marks[marks.any(axis=1)], axis=0)  # two equal ones would be laid out apart
     if len(marks) == 0:
         return np.full((n, 2), np.nan, np.float32)
-    laid_out, places = _laid_out(marks), np.full((n, 2), np.nan, np.float32)
+    weights = lambda apart: (apart**2 / 2 + TINY) ** -2.0  # noqa: E731  # half the square is 1 - cosine
+    near = KNeighborsRegressor(min(NEAREST, len(marks)), weights=weights, algorithm="brute")
+    near.fit(marks, _laid_out(marks))
+    places = np.full((n, 2), np.nan, np.float32)
     for start in range(0, n, BLOCK):
         progress("Placing points", 0.5 + 0.5 * start / n)
         block = vectors(slice(start, start + BLOCK))
-        similar, total, weights = block @ marks.T, 0.0, 0.0
-        for _ in range(min(NEAREST, len(marks))):
-            best = similar.argmax(axis=1, keepdims=True)
-            weight = (np.maximum(1 - np.take_along_axis(similar, best, axis=1), 0) + TINY) ** -2.0
-            total, weights = total + weight * laid_out[best[:, 0]], weights + weight
-            np.put_along_axis(similar, best, -2, axis=1)
-        places[start : start + BLOCK] = np.where(block.any(axis=1, keepdims=True), total / weights, np.nan)
+        places[start : start + BLOCK] = np.where(block.any(axis=1, keepdims=True), near.predict(block), np.nan)
     return places
 
 
 def _laid_out(marks) -> np.ndarray:
     from sklearn.manifold import TSNE
 
-    start = np.zeros((len(marks), 2), np.float32)
-    start[:, : marks.shape[1]] = marks[:, :2]
-    if len(marks) < FEW:
-        return start
-    centred = start - start.mean(axis=0)
-    # As scikit-learn begins with main components: so wide, and no wider.
-    start = 1e-4 * centred / max(centred[:, 0].std(), TINY)
-    perplexity = min(30.0, (len(marks) - 1) / 3)
-    return TSNE(init=start, perplexity=perplexity, max_iter=500, random_state=0).fit_transform(marks)
+    if len(marks) < FEW or marks.shape[1] < 2:
+        return np.pad(marks, ((0, 0), (0, 1)))[:, :2]
+    return TSNE(perplexity=min(30.0, (len(marks) - 1) / 3), max_iter=500, random_state=0).fit_transform(marks)
