@@ -131,18 +131,15 @@ def _say_which_are_compared(keys, unreadable, names, wanted, measure) -> None:
         st.warning(f"{format.bold(names[key])} is left out, because it cannot be read: {format.plain(reason)}.")
     if keys:
         with st.popover("Details", type="tertiary", icon=":material/info:"):
-            here = {record["key"] for record in results.kept("runs", wanted["fingerprint"].iloc[0])}  # none archived
+            fingerprint = wanted["fingerprint"].iloc[0]
+            here = {record["key"] for record in results.kept("runs", fingerprint)}  # none archived
             for key in filter(here.__contains__, keys):
-                _link(key, names[key], wanted["fingerprint"].iloc[0])
-
-
-def _link(key, name, fingerprint) -> None:
-    """Show a button that opens the Train page, which shows all that is known of one result."""
-    if st.button(format.plain(name), f"compare.open.{key}", type="tertiary", icon=":material/open_in_new:"):
-        dataset_list.use_dataset(fingerprint)
-        results.take(fingerprint, key)
-        sections.go_to("train", addresses.ABOUT)
-        addresses.switch("Train")
+                look = {"type": "tertiary", "icon": ":material/open_in_new:"}
+                if st.button(format.plain(names[key]), f"compare.open.{key}", **look):
+                    dataset_list.use_dataset(fingerprint)
+                    results.take(fingerprint, key)
+                    sections.go_to("train", addresses.ABOUT)
+                    addresses.switch("Train")
 
 
 def _measures(keys, names, compared, file_name, further) -> None:
