@@ -10,11 +10,11 @@ from pages.data import labels, rows
 from pages.shared import cached, fields, format, selectors, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.view import look, now
-from xmlcore import experiment, figures
+from xmlcore import datasets, experiment, figures
 
 SHOWN, NAMED = 200, 4  # lines of the table; labels of a row that a point says
 WORDS, LETTERS = 70, 30  # letters of the text of a row, and of a label, that a point says
-CHOSEN = "map.chosen"  # key of the session's state: the marks that are selected, and the map that they are of
+CHOSEN = "map.chosen"  # how keys of the session's state begin: the marks that are selected on a map
 COLORS = {"labels": "Number of labels", "label": "A label", "test": "Test rows", "doubt": "Doubt about its labels"}
 OF = {"rows": "Rows", "labels": "Labels"}
 PARTS = tuple(tables.PARTS)  # in the order of the map
@@ -44,24 +44,21 @@ def _map(data, described, name, about) -> None:
     fingerprint, of, *_ = about
     marked = _marked(data, of)
     frame, marks, figure = _drawn(*about, marked)
-    state = st.session_state.get(CHOSEN, ())
-    chosen = state[1] if state and state[0] == (fingerprint, of) else []
+    key, n = f"{CHOSEN} {fingerprint} {of}", np.count_nonzero(marks >= 0)
+    chosen = st.session_state.get(key)
 
     def choose(found):
-        st.session_state[CHOSEN] = (fingerprint, of), found
+        st.session_state[key] = found
 
-    text = (
-        f"Each point is one of {np.count_nonzero(marks >= 0):,} {of}; directions and distances far away mean nothing."
-    )
-    if (shared := figure.layout.meta["marks"]) < np.count_nonzero(marks >= 0):
-        text += f" As there are many, {shared:,} circles stand for the {of} of small squares, in their mean colour."
-        st.caption(f"{shared:,} circles stand for {np.count_nonzero(marks >= 0):,} {of}: the larger, the more.")
-    if missing := np.count_nonzero(marks < 0):
+    if (shared := figure.layout.meta["marks"]) < n:
+        of_squares = "those of a small square, in their mean colour; the larger, the more"
+        st.caption(f"{shared:,} circles stand for {n:,} {of}, each for {of_squares}.")
+    if n < len(frame):
         without = {"rows": "features that others have", "labels": "rows"}[of]
-        st.caption(f"{format.count(missing, of[:-1])} without {without} cannot be drawn.")
-    charts.show_figure(
-        figure, lambda: _named(data, of, frame), f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose
-    )
+        st.caption(f"{format.count(len(frame) - n, of[:-1])} without {without} cannot be drawn.")
+    text = f"Each point is one of {n:,} {of}; directions and distances far away mean nothing."
+    every = lambda: _named(data, of, frame)  # noqa: E731
+    charts.show_figure(figure, every, f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose)
     if chosen:
         listed, order = np.flatnonzero(np.isin(marks, chosen)), "selected on the map"
         st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
@@ -76,15 +73,11 @@ def _map(data, described, name, about) -> None:
 
 def _marked(data, of) -> tuple[int, ...]:
     """Return the points of the label, or of the rows, in view."""
-    view, least = now(), 0
-    if of == "labels":
-        return () if view.features is None or view.features >= data.n_labels else (view.features,)
-    found = []
-    for part, n in zip(PARTS, (data.n_train, data.n_test)):
-        row = getattr(view, part)
-        found += [] if row is None or row >= n else [least + row]
-        least += n
-    return tuple(found)
+    view = now()
+    seen = [(view.features, 0, data.n_labels)]
+    if of == "rows":
+        seen = [(view.training, 0, data.n_train), (view.test, data.n_train, data.n_test)]
+    return tuple(first + at for at, first, n in seen if at is not None and at < n)
 
 
 @cached.shared("Drawing the map")
@@ -100,35 +93,35 @@ def _drawn(fingerprint, of, color, label, review, marked):
     else:
         test = frame["id"] >= data.n_train
         frame = frame.assign(part=np.where(test, *PARTS[::-1]), row=frame["id"] - data.n_train * test)
-        frame["value"], title = _values(data, color, label, review, test.to_numpy()), COLORS[color]
-        title = data.label_name(label) if color == "label" else title
-        said = lambda i: _said(data, int(i))  # noqa: E731
+        frame["value"], points = _values(data, color, label, review), [*zip(frame["part"], frame["row"])]
+        title = data.label_name(label) if color == "label" else COLORS[color]
+        said = lambda i: _said(data, *points[i])  # noqa: E731
     figure = figures.point_map(frame, f"Map of {len(frame):,} {of}", figures.short(title, 40), said, marked)
     return frame, figures.marks_of(frame), figure
 
 
-def _values(data, color, label, review, test):
+def _values(data, color, label, review):
+    Y = datasets.all_labels(data)
     if color == "labels":
-        return np.concatenate([np.diff(data.Y_train.indptr), np.diff(data.Y_test.indptr)])
+        return np.diff(Y.indptr)
     if color == "label":
-        return np.concatenate([(Y[:, [label]] != 0).toarray()[:, 0] for Y in (data.Y_train, data.Y_test)]).astype(int)
-    values = test.astype(float)
+        return Y[:, [label]].toarray()[:, 0].astype(int)
+    values = np.zeros(Y.shape[0])
     if color == "doubt":
         doubts = cached.loaded_by_key("review", review).doubts.groupby("row")["doubt"].max()
-        values = np.zeros(test.size)
         values[doubts.index] = doubts
+    else:
+        values[data.n_train :] = 1
     return values
 
 
-def _said(data, i) -> str:
+def _said(data, part, row) -> str:
     """Return what is said of a row: its first words or its name, its labels, and its number."""
-    part = PARTS[i >= data.n_train]
     _, Y, names = tables.part(data, part)
-    texts, row = tables.texts(data, part), i - data.n_train * (i >= data.n_train)
-    first = tables.shortened(texts[row], WORDS) if texts is not None else "" if names is None else str(names[row])
-    own = tables.ids(Y, row)
-    named = [tables.shortened(data.label_name(int(j)), LETTERS) for j in own[:NAMED]]
-    lines = first and tables.shortened(first, WORDS), ", ".join(named) + "…" * (own.size > NAMED), f"{part} row {row:,}"
+    texts, own = tables.texts(data, part), tables.ids(Y, row)
+    first = texts[row] if texts is not None else "" if names is None else str(names[row])
+    named = [tables.shortened(name, LETTERS) for name in tables.label_names(data, own[:NAMED])]
+    lines = tables.shortened(first, WORDS), ", ".join(named) + "…" * (own.size > NAMED), f"{part} row {row:,}"
     return "<br>".join(html.escape(line) for line in lines if line)
 
 
@@ -157,5 +150,5 @@ def _table(data, of, frame, listed, order, name, described) -> None:
         if of == "labels":
             labels.show_rows(data, labels.rows_of(data, point), data.label_name(point), f"{name}-rows-of-label-{point}")
         else:
-            part = PARTS[point >= data.n_train]
-            rows.one_row(data, *tables.part(data, part), part, point - data.n_train * (point >= data.n_train))
+            part, row = frame.loc[point, ["part", "row"]]
+            rows.one_row(data, *tables.part(data, part), part, row)
