@@ -183,21 +183,18 @@ def point_map(
     drawn = drawn.sort_values("value", kind="stable")  # what stands out is on top
     texts = [name_of(line) if n == 1 else f"{n:,} points" for line, n in zip(drawn["line"], drawn["rows"])]
     figure = Drawing(title, known, len(frame), marks=len(drawn))
-    alone = drawn["rows"].max() == 1 if len(drawn) else True
-    size = np.full(len(drawn), 5.0 + 4 * (len(drawn) < MANY_MARKS)) if alone else 3 + np.sqrt(drawn["rows"]).clip(0, 14)
+    size = np.sqrt(drawn["rows"]).clip(upper=14) + (8 if len(drawn) < MANY_MARKS else 4)
     look = {"size": size, "color": drawn["value"], "coloraxis": "coloraxis", "line": {"width": 0.5, "color": ink.EDGE}}
-    said = {"hovertext": texts, "customdata": [[mark] for mark in drawn.index.tolist()]}
-    hover = f"%{{hovertext}}<br>{value}: %{{marker.color:,.3~r}}"
-    figure.add("scattergl", x=drawn["x"], y=drawn["y"], mode="markers", marker=look, showlegend=False, name="",
-               hovertemplate=f"{hover}<extra></extra>", **said)  # fmt: skip
+    hover = f"%{{hovertext}}<br>{value}: %{{marker.color:,.3~r}}<extra></extra>"
+    said = {"hovertemplate": hover, "hovertext": texts, "customdata": [[mark] for mark in drawn.index.tolist()]}
+    figure.add("scattergl", x=drawn["x"], y=drawn["y"], mode="markers", marker=look, showlegend=False, name="", **said)
     rings = frame.iloc[[line for line in marked if marks[line] >= 0]]
     ring = {"size": 18, "color": ink.VERMILION, "symbol": "circle-open", "line": {"width": 3}}
     figure.add("scattergl", x=rings["x"], y=rings["y"], mode="markers", marker=ring, hoverinfo="skip", showlegend=False)
     low, high = (float(drawn["value"].min()), float(drawn["value"].max())) if len(drawn) else (0.0, 1.0)
     figure.color_bar(value, {"colorscale": ink.SCALE, "cmin": low, "cmax": high}, {"nticks": 4}, shown=high > low)
-    axis = {"visible": False}
-    layout = {"height": 560, "margin": {"l": 8, "r": 8, "b": 56}, "dragmode": "select"}
-    return figure.checked(axis, axis, **layout)
+    margin = {"l": 8, "r": 8, "b": 56}
+    return figure.checked({"visible": False}, {"visible": False}, height=560, margin=margin, dragmode="select")
 
 
 def _beginning(names) -> str:
