@@ -10,7 +10,7 @@ from xmlcore.first_use import pd
 from xmlcore.metrics.statistics import rank_correlation
 from xmlcore.noise import check_perturbation
 from xmlcore.typing import DataFrame, Matrix, Perturbation, Ranker
-from xmlcore.validation import check_count, check_frame, csr_parts
+from xmlcore.validation import check_count, check_frame
 
 
 def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
@@ -35,18 +35,10 @@ def agreement(a: "DataFrame", b: "DataFrame", n: int = 10) -> dict[str, Any]:
     n = check_count(n, "n")
     for name, frame in (("a", a), ("b", b)):
         check_frame(frame, ("feature", "contribution"), "contributions", name)
-    (ids_a, parts_a), (ids_b, parts_b) = (
-        (frame["feature"].to_numpy(np.int64), np.abs(frame["contribution"].to_numpy(np.float64))) for frame in (a, b)
-    )
-    return _agreement(ids_a, parts_a, ids_b, parts_b, n)
-
-
-def _agreement(ids_a, parts_a, ids_b, parts_b, n):
-    union = np.union1d(ids_a, ids_b)
-    sizes = np.zeros((2, union.size))
-    for side, ids, parts in ((0, ids_a, parts_a), (1, ids_b, parts_b)):
-        sizes[side, np.searchsorted(union, ids)] = parts
-    top_a, top_b = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
+    a, b = (frame.set_index("feature")["contribution"].abs() for frame in (a, b))
+    union = a.index.union(b.index)
+    sizes = [side.reindex(union, fill_value=0.0).to_numpy(np.float64) for side in (a, b)]
+    top_a, top_b = ({j for j in np.argsort(-side, kind="stable")[:n].tolist() if side[j] > 0} for side in sizes)
     overlap = np.nan if union.size <= n else len(top_a & top_b) / len(top_a | top_b) if top_a | top_b else 1.0
     return {"spearman": rank_correlation(*sizes), "overlap": float(overlap)}
 
@@ -97,18 +89,16 @@ def stability(
         shape=(n_repeats, model.n_labels_),
     )
     perturbed = perturbation.apply(X, rows=row * n_repeats + repeats, seed=seed, model=model, Y=Y)
-    clean = explainer.rows(x, np.array([label]))
-    attributed = explainer.rows(perturbed, np.full(n_repeats, label))
-    ptr, ids, parts = csr_parts(attributed.contributions)
-    clean_explanation = clean.contributions.indices, np.abs(clean.contributions.data)
-    lines = [
-        _agreement(*clean_explanation, ids[ptr[i] : ptr[i + 1]], np.abs(parts[ptr[i] : ptr[i + 1]]), n)
-        for i in range(n_repeats)
-    ]
-    frame = pd.DataFrame(lines, columns=["spearman", "overlap"])
+    explained = explainer.rows(sp.vstack([x, perturbed], format="csr"), np.full(n_repeats + 1, label))
+    parts = explained.contributions
+    first, *others = (
+        pd.DataFrame({"feature": parts.indices[start:end], "contribution": parts.data[start:end]})
+        for start, end in zip(parts.indptr, parts.indptr[1:])
+    )
+    frame = pd.DataFrame([agreement(first, other, n) for other in others])
     frame.insert(0, "repeat", repeats)
-    frame["total"] = attributed.total
-    frame.attrs = {"total": float(clean.total[0]), "kind": clean.kind}
+    frame["total"] = explained.total[1:]
+    frame.attrs = {"total": float(explained.total[0]), "kind": explained.kind}
     return frame
 
 
