@@ -45,8 +45,8 @@ class _Attack(RowPerturbation):
         if not hasattr(model, "log_proba_gradient"):
             raise ValueError(
                 f"{type(model).__name__} has no log_proba_gradient, which {type(self).__name__} follows: attack a "
-                "model that has one, such as a PLT fitted on the same rows, and predict the changed rows with this "
-                "model"
+                "model that has one, such as a PLT fitted on the same rows (surrogate= of evaluate), and predict the "
+                "changed rows with this model"
             )
         check_fitted(model)
         X = rows_for(model, X)
@@ -206,17 +206,12 @@ class _Block:
         labels = np.concatenate([wrong[attacked], *candidates])
         logs, gradient = self._gradients(X, row, labels)
         n_wrong = int(attacked.sum())
-        value = np.zeros(n)
-        value[attacked] = logs[:n_wrong]
-        signs, pair_of_sign = np.ones(n_wrong), np.arange(n_wrong)
-        if row.size > n_wrong:
-            pairs = np.arange(n_wrong, row.size)
-            order = pairs[np.lexsort((labels[pairs], -logs[pairs], row[pairs]))]
-            best = order[np.concatenate([[True], np.diff(row[order]) > 0])]
-            value[row[best]] -= logs[best]
-            signs, pair_of_sign = np.concatenate([signs, -np.ones(best.size)]), np.concatenate([pair_of_sign, best])
-        difference = sp.csr_array((signs, (row[pair_of_sign], pair_of_sign)), shape=(n, row.size))
-        return value, self._restricted(difference @ gradient)
+        signs = np.zeros(row.size)
+        signs[:n_wrong] = 1
+        order = n_wrong + np.lexsort((labels[n_wrong:], -logs[n_wrong:], row[n_wrong:]))
+        signs[order[np.unique(row[order], return_index=True)[1]]] = -1  # the best true label of each row
+        difference = sp.csr_array((signs, (row, np.arange(row.size))), shape=(n, row.size))
+        return difference @ logs, self._restricted(difference @ gradient)
 
     def _best_labels(self, X):
         """Return the best wrong and the best true label of each row, -1 where the search finds none."""

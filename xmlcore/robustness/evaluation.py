@@ -127,7 +127,10 @@ def evaluate(
         random_state = check_count(random_state, "random_state", least=0)
     options = _check_options(perturbation, options, support)
     X, Y, Y_train = _check_data(model, X, Y, Y_train)
-    attacked = _check_attacked(model, perturbation, surrogate)
+    attacked = model if surrogate is None else surrogate
+    if surrogate is not None and not KINDS[perturbation].is_attack:
+        attacks = ", ".join(ATTACKS)
+        raise ValueError(f"{perturbation!r:.200} follows no gradient: surrogate is for the attacks ({attacks})")
     if KINDS[perturbation].needs == CERTIFICATE:
         radius = certified_radius(model, X, n_jobs, progress).radius
         shares = {level: float((radius >= level).mean()) for level in levels}
@@ -267,33 +270,16 @@ def _check_data(model, X, Y, Y_train):
     return X, Y, Y_train
 
 
-def _check_attacked(model, kind, surrogate):
-    if not KINDS[kind].is_attack:
-        if surrogate is not None:
-            raise ValueError(f"{kind!r:.200} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")
-        return None
-    attacked = model if surrogate is None else surrogate
-    if not hasattr(attacked, "log_proba_gradient"):
-        role = "model" if surrogate is None else "surrogate"
-        raise ValueError(
-            f"{kind} follows a gradient, and the {role}, a {type(attacked).__name__}, has no log_proba_gradient: "
-            "give a fitted PLT as surrogate="
-        )
-    return attacked
-
-
 class _Measures:
     """The measures of rankings of the same rows, of all labels and of each bucket of labels."""
 
     def __init__(self, Y, Y_train, ks, inv_ps=None):
-        self.Y, self.ks = Y, ks
-        self.weights = None
+        self.Y, self.ks, self.weights, self.parts = Y, ks, None, {}
         if Y_train is not None:
             jain = metrics.inverse_propensity(Y_train) if inv_ps is None else inv_ps
             self.weights = jain, metrics.inverse_log_frequency(Y_train)
             bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
-            self.members = {name: bucket == name for name in BUCKETS}
-            self.n_true = {name: np.count_nonzero(inside[Y.indices]) for name, inside in self.members.items()}
+            self.parts = {name: check_labels(Y.multiply(bucket == name)) for name in BUCKETS}
 
     def of(self, ranking: Ranking) -> dict:
         """Return the value of every measure by (bucket, measure, k)."""
@@ -306,18 +292,11 @@ class _Measures:
             found["PSDCG@k (1/log)"] = metrics.psdcg_at_k(self.Y, ranking, most, inv_ps=logarithmic)
             names += ["PSDCG@k (1/log)", "PSDCG@k", "PSP@k"]
         values = {(ALL, name, k): float(found[name][k - 1]) for name in names for k in self.ks}
-        return values if self.weights is None else values | self._of_buckets(ranking)
-
-    def _of_buckets(self, ranking):
-        values = {}
-        right = metrics.hits(self.Y, ranking)
-        for bucket in BUCKETS:
-            # A place without a label, -1, selects the last label's bucket. That is harmless: it is never a hit.
-            n_right = np.cumsum((right & self.members[bucket][ranking.labels]).sum(axis=0))
-            n_true = self.n_true[bucket]
+        for bucket, Y in self.parts.items():
+            n_right = np.cumsum(metrics.hits(Y, ranking).sum(axis=0))
             for k in self.ks:
-                values[bucket, "P@k", k] = float(n_right[k - 1] / (k * right.shape[0]))
-                values[bucket, "micro R@k", k] = float(n_right[k - 1] / n_true) if n_true else np.nan
+                values[bucket, "P@k", k] = float(n_right[k - 1] / (k * Y.shape[0]))
+                values[bucket, "micro R@k", k] = float(n_right[k - 1] / Y.nnz) if Y.nnz else np.nan
         return values
 
 
@@ -340,15 +319,10 @@ def loss_table(
             line = {"run": run, "k": k}
             for measure in measures:
                 at = mine[(mine["measure"] == measure) & (mine["k"] == k)].set_index("sigma")
-                if at.empty:
-                    continue
-                line |= {
-                    f"{measure} clean": at["mean"].get(0.0, np.nan),
-                    measure: at["mean"].get(level, np.nan),
-                    f"{measure} low": at["low"].get(level, np.nan),
-                    f"{measure} high": at["high"].get(level, np.nan),
-                    f"{measure} drop": at["drop_mean"].get(level, np.nan),
-                }
+                if len(at):
+                    clean, noisy = at["mean"].get(0.0, np.nan), at.reindex([level]).iloc[0]
+                    line |= {f"{measure} clean": clean, measure: noisy["mean"], f"{measure} low": noisy["low"]}
+                    line |= {f"{measure} high": noisy["high"], f"{measure} drop": noisy["drop_mean"]}
             line["ms per row clean"] = 1000 * times.get(0.0, np.nan) / n_rows[run]
             line["ms per row"] = 1000 * times.get(level, np.nan) / n_rows[run]
             lines.append(line)
