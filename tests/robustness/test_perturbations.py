@@ -51,7 +51,7 @@ def test_perturbations_are_made_by_name_with_their_options():
     assert "reference" not in repr(made)
     with pytest.raises(FrozenInstanceError):
         made.rate = 0.5
-    with pytest.raises(ValueError, match="unknown perturbation 'salt'.*gaussian, words, fgsm, pgd"):
+    with pytest.raises(ValueError, match="unknown perturbation 'salt'.*fgsm, gaussian, pgd, words"):
         perturbation("salt", 0.1)
     with pytest.raises(ValueError, match="'certificate' changes no rows"):
         perturbation("certificate", 0.1)

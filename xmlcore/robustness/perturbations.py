@@ -10,7 +10,7 @@ from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import LARGEST_SIGMA, GaussianNoise, WordNoise
 from xmlcore.parameters import Parameter
 from xmlcore.robustness.attacks import FGSM, PGD
-from xmlcore.validation import check_number
+from xmlcore.validation import check_known, check_number
 from xmlcore.wording import listed
 
 GRADIENT, REFERENCE, CERTIFICATE = "gradient", "reference", "certificate"
@@ -155,7 +155,5 @@ def check_options(kind: str, options: dict):
 
 def option_defaults(kind: str) -> dict:
     """Return the arguments that a kind of perturbation takes beside its level, with their defaults."""
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"unknown perturbation {kind!r:.200}: known are {', '.join(KINDS)}")
-    cls = KINDS[kind].cls
+    cls = check_known(KINDS, kind, "perturbation").cls
     return {} if cls is None else {f.name: f.default for f in fields(cls)[1:] if f.init}
