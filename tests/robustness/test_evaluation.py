@@ -222,7 +222,7 @@ def test_an_attack_follows_the_model_or_the_surrogate(model, data):
     assert value(own, sigma=0.3, measure="P@k") < value(own, sigma=0.0, measure="P@k")
     recorder = Recorder()
     for predicting, attacked in ((recorder, None), (model, recorder)):
-        with pytest.raises(ValueError, match="Recorder has no log_proba_gradient.* surrogate="):
+        with pytest.raises(ValueError, match="Recorder has no log_proba_gradient.*surrogate="):
             evaluate(predicting, X, Y, (0.3,), perturbation="fgsm", surrogate=attacked)
     evaluate(recorder, X, Y, (0.3,), n_repeats=1, perturbation="fgsm", surrogate=model)
     moved = (recorder.asked[-1][0] - X).toarray()

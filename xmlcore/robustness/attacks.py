@@ -28,7 +28,7 @@ class _Attack(RowPerturbation):
 
     def __post_init__(self):
         object.__setattr__(self, "epsilon", check_number(self.epsilon, "epsilon", most=LARGEST))
-        if not (_is_two(self.norm) or self.norm == np.inf or self.norm == "inf"):
+        if self.norm not in (2, np.inf, "inf"):
             raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {self.norm!r:.200}')
         check_support(self.support)
         if self.objective not in ("margin", "loss"):
@@ -60,9 +60,7 @@ class _Attack(RowPerturbation):
             )
         if self.epsilon == 0 or n == 0:
             return X
-        size = max(
-            1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])
-        )  # fewer where rows have many labels: see BLOCK_LABELS
+        size = max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1]))  # fewer with many labels: see BLOCK_LABELS
         blocks = blocks_of(pointers(np.maximum(1, np.diff(Y.indptr))), BLOCK_LABELS * size, size)
 
         def one(block):
@@ -247,7 +245,7 @@ class _Block:
     def stepped(self, X, gradient, length):
         """Return the rows of X (None: the clean rows) after one step, projected back to within epsilon."""
         move = gradient if X is None or X is self.clean else sp.csr_array(X - self.clean, dtype=np.float64)
-        if _is_two(self.attack.norm):
+        if self.attack.norm == 2:
             step = _scale_rows(gradient, length, least=0.0)
         else:
             step = _like(gradient, length * np.sign(gradient.data))
@@ -258,7 +256,7 @@ class _Block:
         values, epsilon = np.empty(gradient.nnz), self.attack.epsilon
         for i, (start, end) in enumerate(zip(gradient.indptr[:-1], gradient.indptr[1:])):
             rng, size = np.random.default_rng([seed, self.ids[i]]), end - start
-            if _is_two(self.attack.norm):
+            if self.attack.norm == 2:
                 direction = rng.standard_normal(size)
                 radius = epsilon * rng.random() ** (1.0 / max(1, size))
                 values[start:end] = direction * (radius / max(np.linalg.norm(direction), 1e-300))
@@ -269,7 +267,7 @@ class _Block:
     def _placed(self, move):
         """Return the clean rows plus a move, which is shortened to epsilon first."""
         epsilon = self.attack.epsilon
-        if _is_two(self.attack.norm):
+        if self.attack.norm == 2:
             move = _scale_rows(move, epsilon, least=epsilon)
         else:
             move = _like(move, np.clip(move.data, -epsilon, epsilon))
@@ -290,10 +288,6 @@ class _Block:
             both = sp.vstack([best, X], format="csr")
             best = sp.csr_array(both[np.where(improved, n + np.arange(n), np.arange(n))])
         return best, np.where(improved, new, value), gradient
-
-
-def _is_two(norm):
-    return not isinstance(norm, bool) and norm == 2
 
 
 def _like(matrix, values):

@@ -337,11 +337,9 @@ def values_under_noise(X: Matrix, noisy: Matrix, n: int, new: int = 2) -> "DataF
     X, noisy = _checked(X, noisy)
     n, new, parts = check_count(n, "n", 0), check_count(new, "new", 0), []
     for row in range(X.shape[0]):
-        values = {}
-        for name, of in (("clean", X), ("noisy", noisy)):
-            span = slice(of.indptr[row], of.indptr[row + 1])
-            values[name] = pd.Series(of.data[span], of.indices[span].astype(np.int64))
-        both, largest_first = pd.DataFrame(values).sort_index(), {"key": np.abs, "ascending": False, "kind": "stable"}
+        one = {"clean": X[[row]], "noisy": noisy[[row]]}
+        both = pd.DataFrame({name: pd.Series(of.data, of.indices.astype(np.int64)) for name, of in one.items()})
+        both, largest_first = both.sort_index(), {"key": np.abs, "ascending": False, "kind": "stable"}
         added = both[both["clean"].isna()].sort_values("noisy", **largest_first)
         kept = both[both["clean"].notna()].sort_values("clean", **largest_first)
         kept = kept.head(max(n - min(new, len(added)), 0))
