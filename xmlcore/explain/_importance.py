@@ -113,13 +113,9 @@ def label_importance(model: Ranker, dataset: "Dataset", label: int, at_most: int
     """Explain one label for a random sample of the test rows that have it, or of training rows where none has it."""
     check_dataset(dataset)
     label, at_most = check_count(label, "label", 0, dataset.n_labels - 1), check_count(at_most, "at_most")
-    part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
+    part, X, rows_with_label = "test", dataset.X_test, dataset.Y_test[:, [label]].nonzero()[0]
     if rows_with_label.size == 0:
-        part, X, rows_with_label = "training", dataset.X_train, _rows_with(dataset.Y_train, label)
+        part, X, rows_with_label = "training", dataset.X_train, dataset.Y_train[:, [label]].nonzero()[0]
     rows = np.sort(np.random.default_rng(0).permutation(rows_with_label)[:at_most])
     frame = importance(model, X[rows], np.full(rows.size, label), n=None)
     return LabelImportance(frame, rows.size, rows_with_label.size, part)
-
-
-def _rows_with(Y, label):
-    return np.flatnonzero(np.diff(Y[:, [label]].indptr))
