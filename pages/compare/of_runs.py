@@ -29,15 +29,12 @@ def _middle(keys: tuple, measure: str, mean: float, changed: int) -> str:
 
 def readable(keys: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     """Return the keys of the first results, ``most`` at most, whose predictions and data sets can be read."""
-    found, unreadable, datasets = [], {}, set()
+    found, unreadable = [], {}
     for key in keys:
         if len(found) == most:
             break
         try:
-            fingerprint = cached.run(key).fingerprint
-            if fingerprint not in datasets:
-                cached.dataset(fingerprint)
-                datasets.add(fingerprint)
+            cached.dataset(cached.run(key).fingerprint)
         except (store.StoreError, OSError) as error:
             unreadable[key] = str(error)
         else:

@@ -52,7 +52,7 @@ def _measures(frame, a, b, names) -> None:
     one, other = of_runs.heads([names[a], names[b]]).values()
     percents = ["first", "value", "difference", "low", "high"]
     tables.show(
-        frame[["measure", *percents, "p_holm"]].assign(**{name: 100 * frame[name] for name in percents}),
+        frame[["measure", *percents, "p_holm"]].assign(**100 * frame[percents]),
         "compare.pair.measures",
         {
             "measure": tables.text("%", 130, pinned=True),
@@ -124,9 +124,8 @@ def _labels_compared(a, b, k, names, heads, file_name) -> None:
         "Find labels by name or id", key="compare.labels.query", placeholder="part of a name; empty: all"
     )
     matching = tables.find_labels(every, query)
-    drawn = matching.head(LISTED).assign(
-        **{column: 100 * matching[column].head(LISTED) for column in ("f1_a", "f1_b", "difference")}
-    )
+    drawn = matching.head(LISTED)
+    drawn = drawn.assign(**100 * drawn[["f1_a", "f1_b", "difference"]])
     tables.show(
         drawn,
         f"compare.labels.{a[:6]}.{b[:6]}.{k}",

@@ -89,10 +89,8 @@ def at_once(view, label) -> None:
     found, least = found[found["doubt"] >= percent / 100], 100 * view.found.doubts["doubt"].min()
     for kind, chosen in found.groupby("kind"):
         number, (change, decision, _) = format.count(len(chosen), "row"), item.CHANGES[kind]
-        how, lines = (
-            "probably" if percent >= 50 else "perhaps",
-            chosen[PAIR].assign(decision=decision).to_dict("records"),
-        )
+        how = "probably" if percent >= 50 else "perhaps"
+        lines = chosen[PAIR].assign(decision=decision).to_dict("records")
         says = f"By the sum of the doubts, {chosen['doubt'].sum():,.1f} should be corrected."
         st.markdown(f"{name} is {how} {kind} in **{number}**. {says}")
         frame = tables.rows(view.data, "training", chosen["row"].head(LISTED))
