@@ -92,14 +92,11 @@ class PLT(LinearModel, LearnsMore):
     the model is sure. A row with values of a quarter of all columns or more takes O(expanded nodes * columns *
     children) instead, without looking anything up, and memory of 4 bytes per column.
 
-    With ``learnable=True`` the model keeps its rows and, in 2 bytes each, the dual variables of all classifiers;
-    ``size()["rows_bytes"]`` says what they take. ``partial_fit`` and ``correct`` train those classifiers whose rows
-    change on: weights are summed anew from the dual variables that were kept, and all rows of these nodes are visited
-    by the same dual coordinate descent, to the tolerance of a fit. A new label gets a leaf beside labels that the
-    model predicts for its rows, new features get columns; with "standardize" they count from the next fit on. With a
-    fifth more rows or labels than in its last fit, the model is fitted anew, and settings are chosen again. Parameters
-    that are set after a fit are used from the next fit on. A fit for adversarial examples (``ExtendedPLT``) keeps no
-    rows.
+    With ``learnable=True`` the model keeps its rows and, in 2 bytes each, the dual variables of all classifiers
+    (``size()["rows_bytes"]``). ``partial_fit`` and ``correct`` go on from these, with all rows of the nodes where a row
+    changes, to the tolerance of a fit. A new label gets a leaf beside labels that the model predicts for its rows; new
+    features get columns, with "standardize" from the next fit on. With a fifth more rows or labels than in its last fit
+    the model is fitted anew, with the parameters of then. A fit for adversarial examples keeps no rows.
 
     References
     ----------

@@ -298,9 +298,8 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, votes
         return found
 
     costs = np.diff(under.ptr)[parents[todo]] * (-(-sizes[todo] // 16) + 1)
-    results = dict(
-        zip(todo.tolist(), run_tasks(train, todo, costs, model.n_jobs, progress, NODES, "groups of siblings"))
-    )
+    found = run_tasks(train, todo, costs, model.n_jobs, progress, NODES, "groups of siblings")
+    results = dict(zip(todo.tolist(), found))
     old[todo] = -1
     return tree, _spliced(tree, groups, arrays, old, place, results), KeptTree(under, duals)
 
@@ -360,9 +359,7 @@ def _joined(old, old_ptr, values, results) -> tuple[np.ndarray, np.ndarray]:
     ptr = pointers(sizes)
     out = np.empty(ptr[-1], values.dtype)
     kept = np.flatnonzero(old >= 0)
-    for run in (
-        np.split(kept, np.flatnonzero((np.diff(kept) != 1) | (np.diff(old[kept]) != 1)) + 1) if kept.size else ()
-    ):
+    for run in filter(len, np.split(kept, np.flatnonzero((np.diff(kept) != 1) | (np.diff(old[kept]) != 1)) + 1)):
         out[ptr[run[0]] : ptr[run[-1] + 1]] = values[old_ptr[old[run[0]]] : old_ptr[old[run[-1]] + 1]]
     for g, part in results.items():
         out[ptr[g] : ptr[g + 1]] = part
