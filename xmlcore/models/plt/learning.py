@@ -205,13 +205,10 @@ def _places(at, n_rows, n_kept) -> np.ndarray:
     return at.astype(np.int32)
 
 
-def _wide(matrix, width) -> sp.csr_array:
-    return sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], width))
-
-
 def _with_rows(matrix, more, at, width) -> sp.csr_array:
     """Return a matrix with more rows, at its end or in the places of others."""
-    n, out = matrix.shape[0], sp.vstack([_wide(matrix, width), _wide(more, width)], format="csr")
+    wide = (sp.csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], width)) for m in (matrix, more))
+    n, out = matrix.shape[0], sp.vstack([*wide], format="csr")
     if at is None:
         return out
     order = np.arange(n)
