@@ -37,8 +37,6 @@ class ClassIndex(NamedTuple):
 class MoreOfClasses(NamedTuple):
     """Values for the extended features, in addition to :class:`ClassIndex`; empty arrays in models without them."""
 
-    weight: (
-        np.ndarray
-    )  # float64 (V,): the factor of a term in the other space, 1 where centroids are weighted and else I_t
+    weight: np.ndarray  # float64 (V,): the factor of a term in the other space: 1 if centroids are weighted, else I_t
     other: np.ndarray  # float64 (K,): the squared length of the class's sums in the other space
     damped: np.ndarray  # float64 (K,): the squared length of log(1 + y_t) I_t
