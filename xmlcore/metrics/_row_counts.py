@@ -349,12 +349,11 @@ def swapped_differences(
     room = np.empty((min(block, ways), m))
     for start in range(0, ways, block):
         size = min(block, ways - start)
-        if exact:
-            chosen = (np.arange(start, start + size)[:, None] >> np.arange(m)) & 1
-        else:
-            chosen = random.integers(0, 2, size=(size, m), dtype=np.int8)
         swaps = room[:size]
-        swaps[:] = chosen
+        if exact:
+            swaps[:] = (np.arange(start, start + size)[:, None] >> np.arange(m)) & 1
+        else:
+            swaps[:] = random.integers(0, 2, size=(size, m), dtype=np.int8)
         of_rows, of_labels = swaps @ rows, _of_labels(labels, a.by_row(swaps))
         first = a.values(Sums(of_a.of_rows - of_rows, of_a.true, of_a.of_labels - of_labels))
         second = b.values(Sums(of_b.of_rows + of_rows, of_b.true, of_b.of_labels + of_labels))
