@@ -16,15 +16,15 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_349,
-    "pages/data": 2_343,
+    "pages/compare": 1_335,
+    "pages/data": 2_336,
     "pages/explain": 689,
     "pages/features": 932,
     "pages/jobs": 362,
     "pages/main": 5,
     "pages/papers": 339,
     "pages/predict": 1_243,
-    "pages/review": 613,
+    "pages/review": 611,
     "pages/robustness": 865,
     "pages/sampling": 542,
     "pages/shared": 7_248,
@@ -32,36 +32,36 @@ FOLDERS = {
     "pages/train": 1_323,
     "pages/trees": 997,
     "xmlcore": 4_276,
-    "xmlcore/_kernels": 7_946,
+    "xmlcore/_kernels": 7_981,
     "xmlcore/cli": 1_360,
-    "xmlcore/datasets": 10_388,
+    "xmlcore/datasets": 10_381,
     "xmlcore/decisions": 1_011,
     "xmlcore/experiment": 7_532,
-    "xmlcore/explain": 1_129,
-    "xmlcore/figures": 3_371,
+    "xmlcore/explain": 1_115,
+    "xmlcore/figures": 3_368,
     "xmlcore/jobs": 2_144,
-    "xmlcore/metrics": 3_028,
-    "xmlcore/models": 11_064,
+    "xmlcore/metrics": 3_027,
+    "xmlcore/models": 11_522,
     "xmlcore/papers": 582,
     "xmlcore/review": 580,
-    "xmlcore/robustness": 1_327,
+    "xmlcore/robustness": 1_278,
     "xmlcore/selection": 3_586,
     "xmlcore/serve": 1_409,
     "xmlcore/state": 494,
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_601, "benchmarks": 7_721}
+LINES = {"tests": 49_827, "benchmarks": 7_836}
 FILES = {"product": 498}
-COMPLEX = {"product": 15}
+COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (922, 403),
-    "a desk for labels that need a look": (97, 161),
+    "past one machine": (623, 338),
+    "a desk for labels that need a look": (0, 0),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
 CEILING = {"product": 82_619, "tests": 50_498}

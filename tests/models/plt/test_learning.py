@@ -112,9 +112,10 @@ def test_many_rows_are_fitted_anew():
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_saved_model_learns_on(tmp_path):
+@pytest.mark.parametrize("n_estimators", [1, 2])
+def test_a_saved_model_learns_on(n_estimators, tmp_path):
     X, Y = topics(330)
-    model = learner(X[:300], Y[:300], n_estimators=2, normalize="idf+l2").partial_fit(X[300:301], Y[300:301])
+    model = learner(X[:300], Y[:300], n_estimators=n_estimators, normalize="idf+l2").partial_fit(X[300:301], Y[300:301])
     loaded = load_model(model.save(tmp_path / "model"))
     assert loaded.size()["rows_bytes"] > 0
     for learnt in (model, loaded):
