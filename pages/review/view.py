@@ -148,9 +148,7 @@ class Reviewed:
         """Let the user choose what is reviewed."""
         kind, label = place.columns([3, 2], vertical_alignment="bottom")
         fields.choice("Doubts", KINDS, "review.kind", place=kind, widget="radio", horizontal=True)
-        fields.text(
-            "Only labels whose names contain", "review.label", place=label, placeholder="part of a name, or an id"
-        )
+        fields.text("Label", "review.label", place=label, placeholder="part of a name, or an id")
 
     @functools.cached_property
     def changes(self) -> pd.DataFrame:

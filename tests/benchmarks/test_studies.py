@@ -15,8 +15,8 @@ from tests.benchmarks import making
 from xmlcore import PLT, metrics
 from xmlcore.datasets import make_synthetic, read_matrix, read_texts
 
-COMMANDS = ("cold_start", "dashboard", "labelling", "load", "memory", "one_tree", "precision", "readers", "review",
-            "reviewers", "serving", "soak", "text_rivals", "texts")  # fmt: skip
+COMMANDS = ("cold_start", "dashboard", "labelling", "learning", "load", "memory", "one_tree", "precision", "readers",
+            "review", "reviewers", "serving", "soak", "text_rivals", "texts")  # fmt: skip
 LIBRARY = {
     "comparison": comparison.markdown,
     "scaling": scaling_tables.markdown,
