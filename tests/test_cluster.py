@@ -6,7 +6,9 @@ import pytest
 from xmlcore import PLT, ExtendedPLT, OneVsRest, cluster, jobs
 from xmlcore.datasets import make_synthetic
 from xmlcore.mapped import write_rows
+from xmlcore.models import by_workers
 from xmlcore.models.plt import on_cluster
+from xmlcore.validation import csr_parts
 
 distributed = pytest.importorskip("distributed")
 
@@ -80,6 +82,28 @@ def test_a_stopped_training_goes_on_with_its_parts(data, workers, parts, tmp_pat
     assert parts[1] < 0.8 * parts[0]
     expected = arrays(model.fit(*data))
     assert all(np.array_equal(found[name], expected[name]) for name in expected) and not kept.exists()
+
+
+@pytest.mark.parametrize("model", [PLT(arity=4, max_leaf_labels=8, C=1.0), OneVsRest(C=1.0)], ids=["PLT", "OneVsRest"])
+def test_rows_in_files_are_predicted_by_workers(model, data, workers, parts, monkeypatch, tmp_path):
+    model.fit(*data)
+    rows, mask, weights = write_rows(data[0], tmp_path), np.arange(300) % 2 > 0, np.arange(300) % 5 + 1.0
+    monkeypatch.setattr(by_workers, "BLOCK", rows.nnz // 6)
+    with jobs.on_cluster(workers):
+        found = [model.predict_topk(rows, 4), model.predict_topk(rows, 3, labels=mask)]
+        found += [model.predict_topk(rows, k=3, weights=weights)]
+        sparse = model.predict_proba(rows, 0.1)
+        with pytest.raises(ValueError, match="weights"):
+            model.predict_topk(rows, 3, weights=-weights)
+        model.predict_topk(data[0], 4)  # rows in memory are predicted here
+    assert parts == [7] * 4
+    expected = [model.predict_topk(data[0], 4), model.predict_topk(data[0], 3, labels=mask)]
+    expected += [model.predict_topk(data[0], 3, weights=weights)]
+    for one, other in zip(found, expected):
+        assert np.array_equal(one.labels, other.labels) and np.array_equal(one.scores, other.scores)
+    same = model.predict_proba(data[0], 0.1)
+    assert all(np.array_equal(*two) for two in zip(csr_parts(sparse), csr_parts(same)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.columns", "rows.npz", "rows.values"]
 
 
 @pytest.mark.parametrize("answer, told", [

@@ -1,4 +1,4 @@
-"""Trainings on the workers of a Dask cluster, which read and write files of a folder that all machines share."""
+"""Training and prediction by the workers of a Dask cluster, which read and write files that all machines share."""
 
 import os
 import queue
@@ -22,16 +22,18 @@ in_use: ContextVar["TrainingCluster | None"] = ContextVar("cluster", default=Non
 
 @contextmanager
 def on_cluster(cluster: Any) -> Iterator[None]:
-    """Let the workers of a Dask cluster train the models that are fitted in a block.
+    """Let the workers of a Dask cluster train models, and predict rows in files, in a block.
 
-    Label trees (PLT, also as a part of other models) and OneVsRest are trained there; all other work is done here. The
-    model is that of one process, bit for bit. Fits in other threads than the one that enters the block are done here.
+    Label trees (PLT, also as a part of other models) and OneVsRest are trained there. ``predict_topk`` and
+    ``predict_proba`` of any model that can be saved are given there to rows of :func:`xmlcore.mapped.open_rows` or
+    ``write_rows``. All other work, and that of other threads than the one that enters the block, is done here. Models
+    and predictions are those of one process, bit for bit.
 
     Parameters
     ----------
     cluster : str, distributed.Client or distributed.LocalCluster
         The address of a scheduler, such as "tcp://host:8786", or a client. Each thread of a worker trains a part of the
-        model at a time.
+        model, or predicts a block of rows, at a time.
 
     Yields
     ------
@@ -40,7 +42,7 @@ def on_cluster(cluster: Any) -> Iterator[None]:
     Raises
     ------
     ConnectionError
-        The scheduler does not answer or has no workers. ``fit`` raises it when the connection is lost.
+        The scheduler does not answer or has no workers. ``fit`` and predictions raise it when the connection is lost.
 
     Notes
     -----
@@ -52,7 +54,10 @@ def on_cluster(cluster: Any) -> Iterator[None]:
     try:
         yield
         if not used.is_asked:
-            warnings.warn("the cluster has trained nothing: it trains PLT and OneVsRest", stacklevel=3)
+            warnings.warn(
+                "the cluster was not used: it trains PLT and OneVsRest, and predicts rows of open_rows(...)",
+                stacklevel=3,
+            )
     finally:
         in_use.reset(token)
         used.close()

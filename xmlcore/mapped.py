@@ -29,9 +29,12 @@ class MappedRows(sp.csr_array):
     ----------
     folder : Path or None
         None of a matrix in memory.
+    is_whole : bool
+        Whether :func:`open_rows` finds just these rows in the folder.
     """
 
     folder: Path | None = None
+    is_whole: bool = False
 
     @classmethod
     def of(cls, ptr, columns, values, n_columns: int, folder: Path) -> Self:
@@ -62,7 +65,7 @@ class MappedRows(sp.csr_array):
         return type(self).of(self.indptr.copy(), ids, data, self.shape[1], self.folder)
 
     def __getstate__(self):
-        return vars(self) | {"folder": None}  # where they are read again, they are in memory
+        return vars(self) | {"folder": None, "is_whole": False}  # where they are read again, they are in memory
 
 
 def mapped(file, dtype, size: int, mode: str = "w+") -> np.ndarray:
@@ -125,6 +128,7 @@ def finished(X: sp.csr_array, folder: Path) -> MappedRows:
     if getattr(X, "folder", None) != folder:
         X = MappedRows.of(X.indptr, X.indices, X.data, X.shape[1], folder).copied_to(folder / COLUMNS, folder / VALUES)
     np.savez(folder / OTHERS, indptr=X.indptr, shape=X.shape)
+    X.is_whole = True
     return X
 
 
@@ -154,4 +158,6 @@ def open_rows(folder) -> MappedRows:
         )
     size = int(ptr[-1])
     columns, values = mapped(folder / COLUMNS, np.int32, size, "r+"), mapped(folder / VALUES, np.float32, size, "r+")
-    return MappedRows.of(ptr, columns, values, shape[1], folder)
+    X = MappedRows.of(ptr, columns, values, shape[1], folder)
+    X.is_whole = True
+    return X

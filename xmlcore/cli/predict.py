@@ -2,19 +2,25 @@
 
 import io
 import sys
+import tempfile
 from pathlib import Path
 
 import click
 import numpy as np
 
-from xmlcore import datasets
+from xmlcore import datasets, jobs
 from xmlcore.cli.data import check_vectors, labels_option, must_exist, reading_of
 from xmlcore.cli.output import ProgressLine, note
 from xmlcore.datasets.readers.new_rows import read_vectors
 from xmlcore.datasets.texts.reading import texts_with_ids
-from xmlcore.ranking import of_known
-from xmlcore.system import atomic_write
+from xmlcore.mapped import write_rows
+from xmlcore.models.plt.memory import FOLDER
+from xmlcore.parallel import row_blocks
+from xmlcore.ranking import Ranking, of_known
+from xmlcore.system import atomic_write, cache_root
 from xmlcore.wording import csv_safe
+
+WRITTEN = 100_000  # rows whose lines are in memory at a time
 
 
 @click.command("predict")
@@ -40,10 +46,13 @@ from xmlcore.wording import csv_safe
               help="File to write; by default, or for -, stdout. A name in .jsonl gives JSON lines.")  # fmt: skip
 @click.option("--first-index", type=click.IntRange(0, 1), default=0, show_default=True, help="Smallest id in ROWS.")
 @click.option("--json", "to_json", is_flag=True, help="Write JSON lines instead of CSV.")
+@click.option(
+    "--scheduler", help="Address of a Dask scheduler whose workers predict K labels, such as tcp://host:8786."
+)
 @click.option("--quiet", is_flag=True, help="Write no progress.")
 def command(
     model, rows, texts, columns, vectors, encoding, k, scores, decided, labels, exclude, output, first_index, to_json,
-    quiet,
+    scheduler, quiet,
 ):  # fmt: skip
     """Predict the labels of the rows or texts in the file ROWS with a packed or saved MODEL.
 
@@ -76,8 +85,10 @@ def command(
         has_rule = rule_of(packed.model) is not None
         if decided := decided or has_rule and k is None and not scores:
             ranking = decided_ranking(packed.model, X, k, seen, allowed)
-        else:
+        elif scheduler is None:
             ranking = packed.model.predict_topk(X, k or 5, progress=progress, labels=allowed)
+        else:
+            ranking = _by_workers(scheduler, packed.model, X, k or 5, progress, allowed)
         others = unlike_held_out(packed.model, seen)
         without = int(np.sum(np.diff(X.indptr) == 0)) if packed.is_text else 0
         ranking = of_known(ranking, X) if without else ranking
@@ -101,6 +112,14 @@ def command(
         click.echo(f"Labels of {len(ranking.labels):,} {'texts' if packed.is_text else 'rows'}: {output}", err=True)
 
 
+def _by_workers(scheduler, model, X, k, progress, allowed):
+    """Return the best labels of rows, which the workers of a cluster read from files."""
+    folder = cache_root() / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="predicted-", dir=folder) as own, jobs.on_cluster(scheduler):
+        return model.predict_topk(write_rows(X, own), k, progress=progress, labels=allowed)
+
+
 def _read(rows, packed, options, first_index, progress):
     """Return the texts of a file and their ids, or its rows in the model's columns; print what is left out."""
     if packed.is_text:
@@ -116,7 +135,11 @@ def _read(rows, packed, options, first_index, progress):
 def _write(file, packed, ranking, to_json, ids=None):
     from xmlcore.experiment.kinds.predictions import frame_of, json_lines
 
-    if to_json:
-        file.writelines(json_lines(ranking, packed.label_name, ids=ids))
-    else:
-        csv_safe(frame_of(ranking, packed.label_name, ids=ids)).to_csv(file, index=False, lineterminator="\n")
+    for first, end in row_blocks(len(ranking.labels), WRITTEN) or [(0, 0)]:
+        part = Ranking(*(values[first:end] for values in ranking))
+        of_part = {"ids": None if ids is None else ids[first:end], "first": first}
+        if to_json:
+            file.writelines(json_lines(part, packed.label_name, **of_part))
+        else:
+            frame = csv_safe(frame_of(part, packed.label_name, **of_part))
+            frame.to_csv(file, index=False, header=first == 0, lineterminator="\n")

@@ -10,8 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import PART, are_blocks, checked_blocks, columns_of, csr_of, in_columns, pointers, side_by_side
+from xmlcore.cluster import in_use
 from xmlcore.label_names import given_classes, ids_of_classes, labels_of_model, without_column
 from xmlcore.mapped import MappedRows
+from xmlcore.models import by_workers
 from xmlcore.parallel import row_blocks
 from xmlcore.progress import part_of, to_progress
 from xmlcore.ranking import Ranking, check_room
@@ -114,10 +116,17 @@ def check_feature_names(model, X, level: int = 6) -> None:
 
 
 def in_parts(method: Method) -> Method:
-    """Return a method that predicts many dense rows part by part, so that they take little memory as sparse ones."""
+    """Return a method that predicts many dense rows part by part, and rows in files by the workers of a cluster.
+
+    So many dense rows take as little memory as sparse ones.
+    """
 
     @functools.wraps(method)
     def whole(self, X, *args, **options):
+        cluster = in_use.get()
+        if cluster is not None and getattr(X, "is_whole", False) and not method.__name__.startswith("_"):
+            method(self, X[:0], *args, **options)  # raises before anything is sent
+            return _together(by_workers.predicted(cluster, self, method.__name__, X, args, options))
         shape = () if sp.issparse(X) else getattr(X, "shape", ())
         if len(shape) != 2 or math.prod(shape) <= PREDICTED:
             return method(self, X, *args, **options)
@@ -131,13 +140,18 @@ def in_parts(method: Method) -> Method:
             if progress is not None:
                 options["progress"] = part_of(progress, first / shape[0], end / shape[0])
             found.append(method(self, CheckedRows(rows.part(first, end)), *args, **options))
-        if isinstance(found[0], Ranking):
-            return Ranking(*map(np.concatenate, zip(*found)))
-        if isinstance(found[0], np.ndarray):
-            return np.concatenate(found)
-        return stacked(found, found[0].shape[1])
+        return _together(found)
 
     return cast(Method, whole)
+
+
+def _together(found):
+    """Return what was predicted for one part of the rows after the other."""
+    if isinstance(found[0], Ranking):
+        return Ranking(*map(np.concatenate, zip(*found)))
+    if isinstance(found[0], np.ndarray):
+        return np.concatenate(found)
+    return stacked(found, found[0].shape[1])
 
 
 def among_allowed(method: Method) -> Method:

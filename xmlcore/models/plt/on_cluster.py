@@ -11,11 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from xmlcore import __version__
-from xmlcore._kernels._jit import kernels_version
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_training import NodeRows, ScaledRows, prune
 from xmlcore.cluster import in_use
+from xmlcore.models.by_workers import check_version, version
 from xmlcore.models.plt.journal import Journal, name_of, opened_alone
 from xmlcore.models.plt.memory import FOLDER
 from xmlcore.models.plt.scaling import of_features
@@ -26,11 +25,6 @@ from xmlcore.system import cache_root
 PARTS = 256  # into which a training is cut at most, all of about the same cost
 LEAST_COST = 2e6  # of a part: values of rows that are visited by sixteen classifiers; some 0.2 s
 FILES = [f"{name}.npy" for name in (*(f"rows-{name}" for name in ScaledRows._fields), *NodeRows._fields)]
-
-
-@functools.cache
-def version() -> str:
-    return f"xmlcore {__version__} with kernels {kernels_version()}"
 
 
 def by_cluster(X):
@@ -74,8 +68,7 @@ def _results(cluster, folder, rows, x, under, groups, settings, progress: Progre
 
 def train_part(folder: str, name: str, part: list[Group], n_columns: int, settings, needed: str) -> None:
     """Train groups, or slices of them, and keep their results as a file; a worker calls it."""
-    if version() != needed:  # of a worker that came later
-        raise ValueError(f"a worker has {version()}, and {needed} is needed: install the same on all machines")
+    check_version(needed)
     shared = Path(folder)
     # "c": kernels are compiled for arrays that can be written to
     arrays = [np.asarray(np.load(shared / file, mmap_mode="c")) for file in FILES]
