@@ -76,7 +76,7 @@ def problem(n, n_columns, seed, n_children, share=0.3, drawn=0, density=0.4):
     return X, np.random.default_rng(drawn).random((n, n_children)) < share
 
 
-def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, kept=None):
+def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, kept=None, fresh=()):
     m, n = targets.shape
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
@@ -90,7 +90,7 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3, kept=None):
     kept = np.zeros((0, n), np.float32) if kept is None else kept
     found = plt_training.train_siblings(
         local, np.ones(m, np.float32), features.size, rows, under, np.arange(n), mirrored, settings, number,
-        np.arange(n), kept,
+        np.arange(n), kept, np.array(fresh, np.int32),
     )  # fmt: skip
     return features, found
 
@@ -114,21 +114,34 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
 
 
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
+@pytest.mark.parametrize("fresh", [[], [3, 17, 21]])
 @pytest.mark.parametrize("n_children", [1, 3, 20])
-def test_siblings_go_on_from_kept_duals_as_their_twin(loss, n_children):
+def test_siblings_go_on_from_kept_duals_as_their_twin(loss, n_children, fresh):
     X, targets = problem(30, 12, n_children, n_children)
     kept = np.random.default_rng(1).random(targets.shape).astype(np.float32)
     duals = 2.0 * kept.astype(float)
-    features, (weights, _, _) = trained(X, targets, loss, 2.0, -1.0, 3, kept=kept)
+    features, (weights, _, _) = trained(X, targets, loss, 2.0, -1.0, 3, kept=kept, fresh=fresh)
     parts = [
         naive.plt_training.descend(
             X.toarray()[:, features], targets[:, c : c + 16].astype(float), loss, 2.0, -1.0, 3, 9, 3,
-            duals[:, c : c + 16],
+            duals[:, c : c + 16], fresh,
         )[0]
         for c in range(0, n_children, 16)
     ]  # fmt: skip
     np.testing.assert_allclose(weights, np.hstack(parts), atol=2e-2)
     np.testing.assert_allclose(2 * kept, duals, atol=2e-2)  # the twin moves them in place
+
+
+@pytest.mark.parametrize("n_children", [1, 20])
+def test_no_other_rows_are_visited_when_the_fresh_ones_are_right(n_children):
+    X, targets = problem(30, 12, n_children, n_children)
+    kept = np.zeros(targets.shape, np.float32)
+    before = trained(X, targets, "squared_hinge", 2.0, 1e-4, 500, kept=kept)[1][0]
+    before_kept = kept.copy()
+    _, (weights, epochs, _) = trained(X, targets, "squared_hinge", 2.0, 0.01, 500, kept=kept, fresh=[4, 9])
+    assert epochs == 1
+    np.testing.assert_allclose(weights, before, atol=1e-3)
+    assert {*np.flatnonzero((kept != before_kept).any(axis=1))} <= {4, 9}
 
 
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))

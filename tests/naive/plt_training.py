@@ -166,18 +166,18 @@ def hinge_steps(margins, duals, targets, q, C):
     return steps, distances
 
 
-def descend(X, targets, loss, C, tol, max_epochs, seed, number, duals=None):
+def descend(X, targets, loss, C, tol, max_epochs, seed, number, duals=None, fresh=()):
     """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation.
 
-    ``duals`` (m, c) are where it begins.
+    ``duals`` (m, c) are where it begins, and the rows ``fresh`` the first that are visited.
     """
     take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
     duals = np.zeros(targets.shape) if duals is None else duals
     weights = np.array(rows).T @ (duals * (2 * targets - 1))
-    order, state = list(range(len(rows))), stream(seed, number)
+    order, state = [*fresh, *(i for i in range(len(rows)) if i not in fresh)], stream(seed, number)
     m = len(rows)
-    awake, passes, visits, worst = m, 0, 0, math.inf
+    awake, passes, visits, worst = len(fresh) or m, 0, 0, math.inf
     while visits < max_epochs * m:
         awake = min(awake, max_epochs * m - visits)
         first = order[:awake]
@@ -201,6 +201,8 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number, duals=None):
             passes, awake = 0, kept
         else:
             passes += 1
+            if worst <= tol and visits == awake:
+                break
             awake = m if worst <= tol or passes == 5 else kept
             worst = math.inf
     return weights, visits, worst

@@ -185,20 +185,20 @@ def visit_rows(x, order, awake, weights, bias_at, dual, used, costs, lanes, sett
 
 
 @kernel
-def descend(x, order, weights, bias_at, dual, used, costs, settings, number):
+def descend(x, order, awake, weights, bias_at, dual, used, costs, settings, number):
     """Train up to sixteen children by dual coordinate descent on the rows in ``order``, which is shuffled."""
     # Each row has one dual variable a per child, with w = sum_i a_i y_i x_i at any time. Rows are visited in an order
     # shared by the children. A row whose dual variables are all near their optimum is skipped until the others are
     # within the tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which
     # no distance exceeded the tolerance. The zeros of ``dual`` have the sign of y. Returns the rows visited, and the
-    # largest distance in the last pass.
+    # largest distance in the last pass. The first ``awake`` rows are visited alone at first, and no others if they are
+    # within the tolerance at once.
     m = order.size
     lanes = Lanes(
         np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
         np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
         np.zeros(LANES, np.float32),
     )  # fmt: skip
-    awake = m
     passes = 0  # since all rows were visited
     visits = 0
     violation = np.float32(np.inf)
@@ -211,6 +211,8 @@ def descend(x, order, weights, bias_at, dual, used, costs, settings, number):
         if awake < m:
             passes += 1
             wake = violation <= settings.tol or passes == MOST_PARTIAL
+            if wake and visits == awake:
+                break
             violation = np.float32(np.inf)  # nothing is known of the rows that were skipped
         else:
             if violation <= settings.tol:

@@ -158,6 +158,22 @@ def take_duals(x, kept, places, C, flat, bias_at, dual, lanes):
 
 
 @kernel
+def first_rows(m, fresh):
+    """Return all of m rows, those in ``fresh``, which ascend, at the begin, and how many are visited at first."""
+    order = np.empty(m, np.int32)
+    order[: fresh.size] = fresh
+    at = fresh.size
+    f = 0
+    for i in range(m):
+        if f < fresh.size and fresh[f] == i:
+            f += 1
+        else:
+            order[at] = i
+            at += 1
+    return order, fresh.size if fresh.size > 0 else m
+
+
+@kernel
 def keep_duals(dual, lanes, C, places, kept):
     """Keep the sizes of dual variables as multiples of C."""
     for i in range(kept.shape[0]):
@@ -166,10 +182,12 @@ def keep_duals(dual, lanes, C, places, kept):
 
 
 @kernel
-def train_siblings(local, weights_of_rows, n_features, own, under, children, mirrored, settings, number, places, kept):
+def train_siblings(
+    local, weights_of_rows, n_features, own, under, children, mirrored, settings, number, places, kept, fresh
+):  # fmt: skip
     """Train L2-regularised linear classifiers for children of one node."""
     # Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i v_i loss(y_ic (w.x_i + b))``, where v_i is the weight of row i,
-    # times the child's boost if the row has the child. ``kept`` is as in :func:`train_group`.
+    # times the child's boost if the row has the child. ``kept`` and ``fresh`` are as in :func:`train_group`.
     m = own.size
     n = children.size
     weights = np.empty((n_features + 1, n), np.float32)
@@ -187,9 +205,8 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
         dual = np.full(m, -ZERO, np.float32)
         mark_rows(own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, 0, 1, ZERO)
         take_duals(local, kept, places, settings.C, flat, n_features, dual, 1)
-        visits, violation = descend(
-            local, np.arange(m).astype(np.int32), flat, n_features, dual, used, costs, settings, number
-        )
+        order, awake = first_rows(m, fresh)
+        visits, violation = descend(local, order, awake, flat, n_features, dual, used, costs, settings, number)
         keep_duals(dual, 1, settings.C, places, kept)
         for f in range(n_features + 1):
             weights[f, 0] = flat[f]
@@ -211,9 +228,8 @@ def train_siblings(local, weights_of_rows, n_features, own, under, children, mir
             mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, LANES, ZERO)
         of_lanes = places[first : first + here]
         take_duals(local, kept, of_lanes, settings.C, flat, LANES * n_features, dual, LANES)
-        visits, worst = descend(
-            local, np.arange(m).astype(np.int32), flat, LANES * n_features, dual, used, costs, settings, number
-        )
+        order, awake = first_rows(m, fresh)
+        visits, worst = descend(local, order, awake, flat, LANES * n_features, dual, used, costs, settings, number)
         keep_duals(dual, LANES, settings.C, of_lanes, kept)
         for f in range(n_features + 1):
             for c in range(here):
@@ -283,9 +299,10 @@ def are_disjoint(rows_a, rows_b):
 
 
 @kernel
-def train_group(x, n_columns, own, under, first, size, settings, number, kept):
+def train_group(x, n_columns, own, under, first, size, settings, number, kept, fresh):
     """Train and prune the classifiers of ``size`` siblings from node ``first`` on; ``own`` are their parent's rows."""
-    # ``kept``, (rows, size) or (0, size), has the dual variables to begin with, and then those of the end.
+    # ``kept``, (rows, size) or (0, size), has the dual variables to begin with, and then those of the end. ``fresh``
+    # are places of rows, or none for all: no others are visited unless one of these is beyond the tolerance.
     # Returns what :func:`prune` does, the biases (infinite where no row, or every row, has the child), the epochs, and
     # the violation, which is nan when the descent diverged.
     bias = np.empty(size, np.float32)
@@ -319,8 +336,9 @@ def train_group(x, n_columns, own, under, first, size, settings, number, kept):
             mirrored = mirrored and under.boosts[children[0]] == ONE and under.boosts[children[1]] == ONE
     features, local = gather_rows(x.ptr, x.columns, x.values, own, n_columns)
     weights, epochs, violation = train_siblings(
-        local, x.weights, features.size, own, under, children, mirrored, settings, number, places, kept
-    )
+        local, x.weights, features.size, own, under, children, mirrored, settings, number, places, kept,
+        fresh,
+    )  # fmt: skip
     kept, ptr, child, value = prune(weights, features, settings.threshold, places, size)
     for c in range(n_open):
         bias[places[c]] = weights[features.size, c]

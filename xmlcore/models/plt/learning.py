@@ -24,6 +24,7 @@ from xmlcore.arrays import (
 from xmlcore.models.plt.label_tree import LabelTree, breadth_first, in_breadth_first_order
 from xmlcore.models.plt.scaling import BY_COLUMN, UNIT, Scaling, scaled_rows, scalings_of
 from xmlcore.models.plt.training import (
+    ALL,
     GROUP_SIZE,
     NODES,
     KeptTree,
@@ -42,6 +43,7 @@ from xmlcore.validation import as_array, check_count, check_features, check_labe
 
 GROWTH = 1.2  # The model is fitted anew once it has so many times the rows, or the labels, of its last fit.
 VOTES = 10  # A new label is put beside those of this many that the model predicts for its rows.
+VISITS = 2  # of each row, at most on average, where dual variables are known. The next learning goes on with them.
 CROWDED = 2  # A group of labels gets at most so many times as many as the largest one had.
 
 _SAVED = {
@@ -283,14 +285,20 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, votes
         return before, arrays, kept
     x = ScaledRows(*unsigned_parts(rows), np.ones(n_now, np.float32))
     duals = [kept.duals[g] if g >= 0 else np.empty((0, 0), np.float16) for g in old]
+    is_changed = np.zeros(n_now, bool)
+    is_changed[changed] = True
 
     def train(g):
         group, own = groups[g], own_rows(under, groups[g], n_now)
         was_own = own_rows(kept.under, group._replace(parent=min(group.parent, old_parent[g])), model.rows_.X.shape[0])
-        dual = np.zeros((own.size, group.size), np.float32)
+        dual, fresh, few = np.zeros((own.size, group.size), np.float32), ALL, settings
         if old[g] >= 0:
-            dual[np.isin(own, was_own, True), : duals[g].shape[1]] = duals[g][np.isin(was_own, own, True)]
-        found = trained(x, n_columns, scaling, own, under, *group[2:], settings, g, dual)
+            stays, known = _in_both(was_own, own, is_changed)
+            dual[known, : duals[g].shape[1]] = duals[g][stays]
+            if duals[g].shape[1] == group.size:
+                few = settings._replace(max_epochs=min(VISITS, settings.max_epochs))
+                fresh = np.flatnonzero(is_changed[own]).astype(np.int32) if stays.all() else ALL
+        found = trained(x, n_columns, scaling, own, under, *group[2:], few, g, dual, fresh)
         duals[g] = as_kept(dual)
         return found
 
@@ -303,6 +311,15 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, votes
 
 def _under(Y, tree) -> NodeRows:
     return node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+
+
+def _in_both(rows, others, is_changed) -> list[np.ndarray]:
+    """Return which of two lists of rows are in both: all but for those that changed, and some of these."""
+    found = []
+    for one, other in ((rows, others), (others, rows)):
+        found.append(~is_changed[one])
+        found[-1][is_changed[one]] = np.isin(one[is_changed[one]], other[is_changed[other]], True)
+    return found
 
 
 def _above(tree, labels) -> np.ndarray:

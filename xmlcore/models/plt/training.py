@@ -56,6 +56,9 @@ class RowsOfTree(NamedTuple):
         return ScaledRows(*unsigned_parts(self.X), weights.astype(np.float32)), under
 
 
+ALL = np.empty(0, np.int32)  # rows: each is visited
+
+
 class Group(NamedTuple):
     """Consecutive siblings that are trained together."""
 
@@ -92,11 +95,11 @@ def own_rows(under: NodeRows, group: Group, n_rows: int) -> np.ndarray:
 
 
 def trained(
-    x, n_columns: int, scaling, own, under, first: int, size: int, settings, number: int, kept=None
+    x, n_columns: int, scaling, own, under, first: int, size: int, settings, number: int, kept=None, fresh=ALL
 ) -> GroupResult:
     """Train the classifiers of ``size`` siblings from ``first`` on, on their own rows; see :func:`train_group`."""
     kept = np.empty((0, size), np.float32) if kept is None else kept
-    found = GroupResult(*train_group(x, n_columns, own, under, first, size, settings, number, kept))
+    found = GroupResult(*train_group(x, n_columns, own, under, first, size, settings, number, kept, fresh))
     if np.isnan(found.violation):
         raise FloatingPointError(f"training a classifier diverged with C={settings.C:g}: use a smaller C")
     return of_features(found, size, scaling)
