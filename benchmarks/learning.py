@@ -19,6 +19,7 @@ from benchmarks.library import command, files, machine, tables
 from benchmarks.library.processes import say
 from benchmarks.precision import read_data
 from xmlcore import PLT, metrics
+from xmlcore.datasets import make_synthetic
 
 BATCHES = 50
 CORRECTIONS = 20
@@ -57,11 +58,11 @@ def measure(data, seed):
     run |= {"learnt": precision(part, data), "share": seconds / of_fit}
     run |= {name: part.size()[name] for name in ("rows_bytes", "model_bytes")}
 
-    def correct(i):
-        return part.correct([i], part.rows_.X[[i]], part.rows_.Y[[i]])
+    def correct(i):  # the row gets the labels of another one
+        return part.correct([i], part.rows_.X[[i]], Y[[order[-1 - i]]])
 
     each = [timed(partial(correct, i))[1] for i in range(CORRECTIONS)]
-    run |= {"correction_ms": 1000 * float(np.median(each)), "ways": {}}
+    run |= {"rows": X.shape[0], "correction_ms": 1000 * float(np.median(each)), "ways": {}}
     for way, (order, first) in orders(Y, seed).items():
         model = PLT(learnable=True, **params).fit(X[order[:first]], Y[order[:first]])
         for rows in np.array_split(order[first:], BATCHES):
@@ -78,14 +79,25 @@ def markdown(results):
         return np.mean([of_run(run)[key] for run in results["runs"] if run["name"] == name], axis=0)
 
     names = list(dict.fromkeys(run["name"] for run in results["runs"]))
-    costs = [[name, of(mean(name, "all")), of(mean(name, "most")), of(mean(name, "learnt")),
+    costs = [[name, f"{mean(name, 'rows'):,.0f}", str(sum(run["name"] == name for run in results["runs"])),
+              of(mean(name, "all")), of(mean(name, "most")), of(mean(name, "learnt")),
               f"{mean(name, 'fit_s'):.2f}", f"{100 * mean(name, 'share'):.0f} %", f"{mean(name, 'correction_ms'):.0f}",
               tables.mebibytes(mean(name, "rows_bytes")), tables.mebibytes(mean(name, "model_bytes"))]
              for name in names]  # fmt: skip
     ways = [[name, *(of(mean(name, way, lambda run: run["ways"])) for way in WAYS)] for name in names]
     text = ["# Learning on", tables.measured_text(results)]
     text += ["P@1 / P@3 / P@5 in %, means over seeds; processor time of one thread."]
-    head = ["data", "all rows", "ten elevenths", "and the rest learnt", "fit, s", "cost", "a correction, ms"]
+    head = [
+        "data",
+        "rows",
+        "seeds",
+        "all rows",
+        "ten elevenths",
+        "and the rest learnt",
+        "fit, s",
+        "cost",
+        "a correction, ms",
+    ]
     text += [tables.table([*head, "rows kept, MiB", "model, MiB"], costs)]
     text += [f"After {BATCHES} batches, to be compared with all rows:", tables.table(["data", *WAYS], ways)]
     return "\n\n".join(text) + "\n"
@@ -101,9 +113,9 @@ def main():
     if options.table:
         return command.show(markdown(files.read_json(options.out)), options)
     results = machine.header("learning", 1)
+    measure(make_synthetic(n_train=1000, n_test=100, n_labels=300, n_jobs=1), 0)  # compiles
     for name in options.data:
         data = read_data(options.folder, name)
-        measure(data, 0)  # compiles
         for seed in range(options.seeds):
             results["runs"].append({"name": name, "seed": seed} | measure(data, seed))
             say(json.dumps(results["runs"][-1]))
