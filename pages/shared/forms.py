@@ -97,7 +97,7 @@ def _remembered(name, info, skip) -> dict:
 
 def _widgets(name, place, parameters) -> None:
     remembered = workspace.get("forms").get(name, {})
-    with st.container(key=place):  # in as many columns as have room: see pages/shared/style.py
+    with st.container(key=place):  # in as many columns as have room: see pages/shared/style.css
         for parameter in parameters:
             _widget(name, parameter, remembered)
 

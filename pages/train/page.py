@@ -13,7 +13,7 @@ def draw(ready) -> None:
     answer.sentence(ready)
     if ready.run is not None:
         answer.show(ready)
-    # On a phone the button comes first, and at the left while there is no figure: see pages/shared/style.py.
+    # On a phone the button comes first, and at the left while there is no figure: see pages/shared/style.css.
     with st.container(key="controls-alone" if ready.run is None else "controls-first"):
         right, left = st.columns([1, 3], gap="medium")
     with left:

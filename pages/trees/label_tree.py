@@ -204,7 +204,7 @@ def _alike(view) -> None:
         frame,
         f"{view.files}-labels",
         f"Stronger blue: more of the {FEATURES} largest weights of two frequent labels are of the same features.",
-        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.py
+        key=f"trees.whole.map.{view.key[:8]}",  # on a phone as wide as a drawn tree: see pages/shared/style.css
     )
 
 
