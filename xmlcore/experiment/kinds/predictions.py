@@ -136,42 +136,33 @@ def _lines(ranking, decided) -> "DataFrame":
     return frame.sort_values("row", kind="stable", ignore_index=True)
 
 
-def frame_of(
-    ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None, first=0
-) -> "DataFrame":  # fmt: skip
-    """Return a line for each label of each row: whether it is predicted, and by which ``probability``, if known.
-
-    Rows are numbered from ``first`` on.
-    """
+def frame_of(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> "DataFrame":
+    """Return a line for each label of each row: whether it is predicted, and by which ``probability``, if known."""
     frame = _lines(ranking, decided)
     shown = {j: label_name(j) for j in frame["label"].unique().tolist()}
     frame.insert(3, "label_name", np.array([shown[j] for j in frame["label"].tolist()], object))
     for column, of_rows in (("name", names), ("id", ids)):
         if of_rows is not None:
             frame.insert(1, column, np.array([of_rows[i] for i in frame["row"].tolist()], object))
-    frame["row"] += first
     return frame
 
 
-def json_lines(
-    ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None, first=0
-) -> Iterator[str]:  # fmt: skip
+def json_lines(ranking: Ranking, label_name, names=None, decided: Decided | None = None, ids=None) -> Iterator[str]:
     """Yield a line of JSON for each row, such as ``{"row": 0, "labels": [{"label": 3, "name": "red", "score": 0.9}]}``.
 
-    Rows are numbered from ``first`` on. Labels also have ``"predicted"`` and, where it decides, ``"probability"``, if
-    these are known.
+    Labels also have ``"predicted"`` and, where it decides, ``"probability"``, if these are known.
     """
     frame = _lines(ranking, decided)
     ends = np.searchsorted(frame["row"], np.arange(ranking.labels.shape[0] + 1)).tolist()
     columns = [frame[name].tolist() for name in ("label", "score", "predicted", "probability") if name in frame]
-    for i, (begin, end) in enumerate(itertools.pairwise(ends)):
+    for i, (first, end) in enumerate(itertools.pairwise(ends)):
         listed = [
             {"label": j, "name": label_name(j), "score": None if math.isnan(score) else float(f"{score:.7g}")}
             | {name: value for name, value in zip(("predicted", "probability"), known) if value == value}
-            for j, score, *known in zip(*(column[begin:end] for column in columns))
+            for j, score, *known in zip(*(column[first:end] for column in columns))
         ]
         own = {name: of_rows[i] for name, of_rows in (("id", ids), ("name", names)) if of_rows is not None}
-        yield json.dumps({"row": first + i, **own, "labels": listed}, ensure_ascii=False) + "\n"
+        yield json.dumps({"row": i, **own, "labels": listed}, ensure_ascii=False) + "\n"
 
 
 def with_names(model: Ranker, dataset: "Dataset") -> PackedModel:

@@ -5,6 +5,7 @@ import gzip
 import html
 import json
 import platform
+import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -29,42 +30,7 @@ MOST = 12  # lines that are put side by side on a data set
 COSTS = {"fit_s": "Training, seconds", "training_mb": "Memory while training, MB", "model_mb": "Model in memory, MB"}
 # The policy lets the page load nothing from anywhere. Parallel coordinates are drawn by code that Plotly makes while it
 # runs ('unsafe-eval'). Plotly is kept compressed, once.
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
-<meta name="generator" content="xmlcore {version}"><title>{title}</title>
-<style>
-body {{ margin: 0 auto; max-width: 72rem; padding: 1rem; background: #fff; color: #1b2329;
-  font: 1rem/1.5 "Helvetica Neue", Arial, sans-serif; }}
-.table {{ overflow-x: auto; }} table {{ border-collapse: collapse; margin: 0.5rem 0; font-size: 0.9rem; }}
-th, td {{ border-bottom: 1px solid #d5dbe0; padding: 0.2rem 0.6rem; text-align: right; vertical-align: top; }}
-th:first-child, td:first-child {{ text-align: left; }}
-small, .quiet {{ color: #5b6770; }}
-figure {{ margin: 1rem 0; break-inside: avoid; }} summary {{ cursor: pointer; }} summary h2 {{ display: inline; }}
-</style></head><body>
-<h1>{title}</h1>
-{body}
-<script type="application/json" id="figures">{figures}</script>
-<script type="text/plain" id="library">{library}</script>
-<script>
-(async () => {{
-  "use strict";
-  const byId = (id) => document.getElementById(id);
-  const packed = Uint8Array.from(atob(byId("library").textContent), (c) => c.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const script = document.createElement("script");
-  script.textContent = await new Response(unpacked).text();
-  document.head.append(script);
-  const config = {{ displaylogo: false, responsive: true, showSendToCloud: false,
-    modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud"], toImageButtonOptions: {{ format: "svg" }} }};
-  for (const [place, figure] of Object.entries(JSON.parse(byId("figures").textContent)))
-    await Plotly.newPlot(place, figure.data, figure.layout, config);
-  for (const part of document.querySelectorAll("details"))  // a figure in a closed one has no width
-    part.addEventListener("toggle", () => dispatchEvent(new Event("resize")));
-}})();
-</script></body></html>
-"""
+PAGE = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 
 
 def report(
@@ -118,15 +84,15 @@ def report(
         folded = (part.replace("</h2>", "</h2></summary>", 1) for part in parts[1:])
         parts[1:] = [f"<details{' open' * (not at)}><summary>{part}</details>" for at, part in enumerate(folded)]
     parts += [_ranks(lines, measure, figures), _settings(lines), _about(frame)]
-    content = PAGE.format(
-        version=__version__,
-        title=html.escape(title),
-        body="\n".join(parts),
-        figures=json.dumps({place: json.loads(figure.to_json()) for place, figure in figures.items()}).replace(
-            "<", "\\u003c"
-        ),
-        library=base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii"),
-    )
+    drawn = {place: json.loads(figure.to_json()) for place, figure in figures.items()}
+    shown = {
+        "version": __version__,
+        "title": html.escape(title),
+        "body": "\n".join(parts),
+        "figures": json.dumps(drawn).replace("<", "\\u003c"),
+        "library": base64.b64encode(gzip.compress(get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii"),
+    }
+    content = re.sub("@@([a-z]+)@@", lambda match: shown[match[1]], PAGE)
     if path is not None:
         Path(path).write_text(content, encoding="utf-8")
     return content
