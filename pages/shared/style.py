@@ -6,5 +6,5 @@ from pages.shared import addresses
 
 WIDE = "wide trees-whole features-heat-map features-overlap sampling-contributions together-heat".split()
 WIDE = f":is({', '.join(f'[class*=st-key-{key}]' for key in WIDE)})"
-SHEET = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").replace("@@wide", WIDE)
+SHEET = Path(__file__).with_suffix(".css").read_text(encoding="utf-8").partition("*/")[2].replace("@@wide", WIDE)
 STYLE = f"<style>\n{SHEET}{addresses.icons_style()}\n</style>"
