@@ -135,11 +135,10 @@ def _read(rows, packed, options, first_index, progress):
 def _write(file, packed, ranking, to_json, ids=None):
     from xmlcore.experiment.kinds.predictions import frame_of, json_lines
 
+    if to_json:
+        file.writelines(json_lines(ranking, packed.label_name, ids=ids))
+        return
     for first, end in row_blocks(len(ranking.labels), WRITTEN) or [(0, 0)]:
         part = Ranking(*(values[first:end] for values in ranking))
-        of_part = {"ids": None if ids is None else ids[first:end], "first": first}
-        if to_json:
-            file.writelines(json_lines(part, packed.label_name, **of_part))
-        else:
-            frame = csv_safe(frame_of(part, packed.label_name, **of_part))
-            frame.to_csv(file, index=False, header=first == 0, lineterminator="\n")
+        frame = csv_safe(frame_of(part, packed.label_name, ids=None if ids is None else ids[first:end]))
+        frame.assign(row=frame["row"] + first).to_csv(file, index=False, header=first == 0, lineterminator="\n")

@@ -116,10 +116,7 @@ def check_feature_names(model, X, level: int = 6) -> None:
 
 
 def in_parts(method: Method) -> Method:
-    """Return a method that predicts many dense rows part by part, and rows in files by the workers of a cluster.
-
-    So many dense rows take as little memory as sparse ones.
-    """
+    """Return a method that predicts many dense rows part by part, and rows in files by the cluster in use."""
 
     @functools.wraps(method)
     def whole(self, X, *args, **options):
