@@ -191,3 +191,18 @@ def test_damaged_rows_are_not_loaded(name, value):
     arrays[name] = np.full_like(arrays[name], value)
     with pytest.raises(ModelFormatError, match="cannot be used"):
         learning.restored_rows(values, arrays, model)
+
+
+def test_a_corrected_label_trains_only_the_nodes_whose_rows_change(monkeypatch):
+    X, Y = topics(400)
+    model, trained, train = learner(X, Y), [], learning.trained
+    monkeypatch.setattr(learning, "trained", lambda *args: trained.append(args[5]) or train(*args))
+    tree, row = model.trees_[0], int(np.flatnonzero(np.diff(Y.indptr) == 2)[0])
+    mine = Y[[row]].indices
+    near = np.flatnonzero(tree.parent[tree.leaf_of_label] == tree.parent[tree.leaf_of_label[mine[0]]])
+    other = next(j for j in near if j not in mine)
+    model.correct([row], X[[row]], [[other, mine[1]]])  # a sibling of the label: the row goes the same way
+    assert {int(tree.parent[first]) for first in trained} == {int(tree.parent[tree.leaf_of_label[other]])}
+    trained.clear()
+    model.correct([row], X[[row]] * 2, [[other, mine[1]]])  # with other features all of the way
+    assert 0 in {int(tree.parent[first]) for first in trained} and len(trained) > 1

@@ -181,13 +181,18 @@ def learn(model, X, Y, at, progress) -> None:
         for name, (rows, scaling) in more.items()
     }
     changed = np.arange(kept.X.shape[0], n_rows) if at is None else np.sort(at)
+    moved = np.ones(changed.size, bool)  # which have other features than before
+    if at is not None:
+        moved = np.diff((all_X[changed] != _with_rows(kept.X, X[:0], None, n_features)[changed]).indptr) > 0
     votes = _votes(model, X, Y) if n_labels > model.n_labels_ else None
     names, made, entropy = scalings_of(model.settings_["normalize"]), [], model._entropy()
     for number in range(len(model.trees_)):
         seed = np.random.SeedSequence([entropy, number, n_rows, *changed[:1]]).generate_state(1, np.uint32)
         of_rows, report = scaled[names[number % len(names)]], part_of_trees(progress, number, len(model.trees_))
         made.append(
-            _learnt_tree(model, number, *of_rows, kept.trees[number], all_Y, changed, votes, int(seed[0]), report)
+            _learnt_tree(
+                model, number, *of_rows, kept.trees[number], all_Y, changed, moved, votes, int(seed[0]), report
+            )
         )
     trees, fitted, kept_trees = map(list, zip(*made))
     model._set_fitted(trees, fitted, columns, n_features, n_labels, model.settings_)
@@ -263,7 +268,7 @@ def _with_labels(tree: LabelTree, votes: sp.csr_array) -> tuple[LabelTree, np.nd
     return in_breadth_first_order(parent, label), place[: tree.n_nodes]
 
 
-def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, votes, seed, progress):
+def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, moved, votes, seed, progress):
     """Return a tree, its classifiers and what it keeps after it has learnt the rows that changed."""
     before, arrays, settings = model.trees_[number], model.fitted_[number], model._descent(model.settings_, seed)
     tree, place = (before, np.arange(before.n_nodes)) if votes is None else _with_labels(before, votes)
@@ -277,27 +282,23 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, votes
     old = arrays.group_ptr[old_parent] + (first - tree.first_child[parents]) // GROUP_SIZE
     old = np.where(old < arrays.group_ptr[old_parent + 1], old, -1)
     old[parents < 0] = 0 if had_factor else -1
-    is_touched = _above(tree, Y[changed].indices)
-    is_touched[place] |= _above(before, model.rows_.Y[changed[changed < model.rows_.Y.shape[0]]].indices)
-    is_touched = np.where(parents < 0, changed.size > 0, is_touched[parents])
-    todo = np.flatnonzero(is_touched | (sizes != np.where(old < 0, 0, arrays.group_size[old])))
+    is_touched = _touched(tree, Y, before, model.rows_.Y, place, changed, moved)
+    todo = np.flatnonzero(is_touched[parents] | (sizes != np.where(old < 0, 0, arrays.group_size[old])))
     if not todo.size:
         return before, arrays, kept
     x = ScaledRows(*unsigned_parts(rows), np.ones(n_now, np.float32))
     duals = [kept.duals[g] if g >= 0 else np.empty((0, 0), np.float16) for g in old]
-    is_changed = np.zeros(n_now, bool)
-    is_changed[changed] = True
 
     def train(g):
         group, own = groups[g], own_rows(under, groups[g], n_now)
         was_own = own_rows(kept.under, group._replace(parent=min(group.parent, old_parent[g])), model.rows_.X.shape[0])
         dual, fresh, few = np.zeros((own.size, group.size), np.float32), ALL, settings
         if old[g] >= 0:
-            stays, known = _in_both(was_own, own, is_changed)
-            dual[known, : duals[g].shape[1]] = duals[g][stays]
+            stays = np.isin(was_own, own, True)
+            dual[np.isin(own, was_own, True), : duals[g].shape[1]] = duals[g][stays]
             if duals[g].shape[1] == group.size:
                 few = settings._replace(max_epochs=min(VISITS, settings.max_epochs))
-                fresh = np.flatnonzero(is_changed[own]).astype(np.int32) if stays.all() else ALL
+                fresh = np.flatnonzero(np.isin(own, changed, True)).astype(np.int32) if stays.all() else ALL
         found = trained(x, n_columns, scaling, own, under, *group[2:], few, g, dual, fresh)
         duals[g] = as_kept(dual)
         return found
@@ -313,23 +314,21 @@ def _under(Y, tree) -> NodeRows:
     return node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
 
 
-def _in_both(rows, others, is_changed) -> list[np.ndarray]:
-    """Return which of two lists of rows are in both: all but for those that changed, and some of these."""
-    found = []
-    for one, other in ((rows, others), (others, rows)):
-        found.append(~is_changed[one])
-        found[-1][is_changed[one]] = np.isin(one[is_changed[one]], other[is_changed[other]], True)
-    return found
+def _touched(tree, Y, before, old_Y, place, rows, moved) -> np.ndarray:
+    """Return which nodes have children whose rows come or go, or have other features (``moved``); last, no node."""
+    n = rows.size
 
+    def pairs(labels, tree, number):
+        """Return a number for each pair of a node and a row that is under it."""
+        under = _under(labels, tree)
+        return np.repeat(number, np.diff(under.ptr)) * n + under.rows
 
-def _above(tree, labels) -> np.ndarray:
-    """Return which nodes have one of some labels below them."""
-    is_above, nodes = np.zeros(tree.n_nodes, bool), np.unique(tree.leaf_of_label[labels])
-    while nodes.size:
-        is_above[nodes] = True
-        nodes = np.unique(tree.parent[nodes])
-        nodes = nodes[nodes >= 0]
-    return is_above
+    new, old = pairs(Y[rows], tree, np.arange(tree.n_nodes)), pairs(old_Y[rows[rows < old_Y.shape[0]]], before, place)
+    every, is_touched = np.union1d(new, old), np.zeros(tree.n_nodes + 1, bool)
+    is_touched[every[moved[every % n]] // n] = True
+    is_touched[tree.parent[np.setxor1d(new, old) // n]] = True
+    is_touched[-1] |= moved.any()
+    return is_touched
 
 
 def _spliced(tree, groups, before, old, place, results) -> TreeArrays:
