@@ -9,7 +9,6 @@ Each measurement has processes and an empty folder of its own for compiled kerne
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -86,6 +85,13 @@ def measure(what, n_processes, data):
     return run | (json.loads(said[0]) if what in MODELS else {})
 
 
+def runs(options):
+    """Measure what the options ask for."""
+    for what in options.only:
+        for n_processes in (2,) if what in MODELS else (1, 2):
+            yield processes.quietest(partial(measure, what, n_processes, options.data), options.attempts)
+
+
 def markdown(results):
     """Return the results as Markdown."""
     compiled = [
@@ -125,16 +131,7 @@ def main():
         else:
             compile_label_trees(rest)
         return
-    results = files.read_json(options.out)
-    if not options.table:
-        results = machine.header("cold start", os.cpu_count()) | {"data": options.data}
-        for what in options.only:
-            for n_processes in (2,) if what in MODELS else (1, 2):
-                run = processes.quietest(partial(measure, what, n_processes, options.data), options.attempts)
-                results["runs"].append(run)
-                processes.say(f"{what}, {n_processes} processes: {run['seconds']:.1f} s, {run['cpu_s']:.1f} s of CPU")
-                command.keep(results, options)
-    command.show(markdown(results), options)
+    command.measured("cold start", options, runs(options), markdown, data=options.data)
 
 
 if __name__ == "__main__":

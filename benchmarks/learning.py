@@ -7,28 +7,20 @@ is fitted to half of the rows, or to a fifty-first of them, and learns the other
 last of their labels, each of which begins in one of fifty weeks. All of them are compared with PLT() on all rows.
 """
 
-import json
-import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.library import command, files, machine, tables
-from benchmarks.library.processes import say
-from benchmarks.precision import read_data
+from benchmarks.library import command, tables
+from benchmarks.library.data import measure_each
+from benchmarks.library.processes import timed
 from xmlcore import PLT, metrics
 from xmlcore.datasets import make_synthetic
 
 BATCHES = 50
 CORRECTIONS = 20
 WAYS = ("from half", "from a batch", "labels by week")
-
-
-def timed(work):
-    begin = time.process_time()
-    return work(), time.process_time() - begin
 
 
 def precision(model, data):
@@ -47,7 +39,13 @@ def orders(Y, seed):
     return dict(zip(WAYS, ((order, n // 2), (order, n // (BATCHES + 1)), (by_week, n // (BATCHES + 1)))))
 
 
-def measure(data, seed):
+def measure(data, options):
+    measure_one(make_synthetic(n_train=1000, n_test=100, n_labels=300, n_jobs=1), 0)  # compiles
+    for seed in range(options.seeds):
+        yield {"seed": seed} | measure_one(data, seed)
+
+
+def measure_one(data, seed):
     X, Y, params = sp.csr_array(data.X_train), sp.csr_array(data.Y_train), {"random_state": seed, "n_jobs": 1}
     order = np.random.default_rng(seed).permutation(X.shape[0])
     most, rest = np.split(order, [round(order.size / 1.1)])
@@ -58,8 +56,8 @@ def measure(data, seed):
     run |= {"learnt": precision(part, data), "share": seconds / of_fit}
     run |= {name: part.size()[name] for name in ("rows_bytes", "model_bytes")}
 
-    def correct(i):  # the row gets the labels of another one
-        return part.correct([i], part.rows_.X[[i]], Y[[order[-1 - i]]])
+    def correct(i):  # the row gets a label of another one
+        return part.correct([i], part.rows_.X[[i]], [{*part.rows_.Y[[i]].indices, *Y[[order[-1 - i]]].indices[:1]}])
 
     each = [timed(partial(correct, i))[1] for i in range(CORRECTIONS)]
     run |= {"rows": X.shape[0], "correction_ms": 1000 * float(np.median(each)), "ways": {}}
@@ -103,25 +101,7 @@ def markdown(results):
     return "\n\n".join(text) + "\n"
 
 
-def main():
-    parser = command.parser("learning", __doc__)
-    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
-    parser.add_argument("--data", nargs="+", metavar="NAME", default=[])
-    parser.add_argument("--seeds", type=int, default=3)
-    command.add_files(parser, files.RESULTS / "learning.json")
-    options = parser.parse_args()
-    if options.table:
-        return command.show(markdown(files.read_json(options.out)), options)
-    results = machine.header("learning", 1)
-    measure(make_synthetic(n_train=1000, n_test=100, n_labels=300, n_jobs=1), 0)  # compiles
-    for name in options.data:
-        data = read_data(options.folder, name)
-        for seed in range(options.seeds):
-            results["runs"].append({"name": name, "seed": seed} | measure(data, seed))
-            say(json.dumps(results["runs"][-1]))
-            command.keep(results, options)
-    command.show(markdown(results), options)
-
-
 if __name__ == "__main__":
-    main()
+    parser = command.parser("learning", __doc__)
+    parser.add_argument("--seeds", type=int, default=3)
+    measure_each(parser, measure, markdown, threads=1)

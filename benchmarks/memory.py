@@ -8,7 +8,6 @@ training rows twice, within --limit-gb (RLIMIT_DATA).
 """
 
 import hashlib
-import json
 import sys
 import tempfile
 import threading
@@ -71,6 +70,12 @@ def digest(model):
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in arrays)).hexdigest()
 
 
+def train_toy(**params):
+    """Train on a few rows, so that nothing is compiled or loaded later."""
+    toy = make_synthetic(n_train=800, n_test=1, n_labels=300, n_jobs=1)
+    PLT(**params).fit(toy.X_train, toy.Y_train)
+
+
 def measure(job):
     """Train on a data set and return bytes and seconds."""
     X, Y = read(job["source"])
@@ -81,8 +86,7 @@ def measure(job):
         X = open_rows(folder) if folder.exists() else write_rows(X, folder)
     model = PLT(n_jobs=job["threads"])
     warm_up(model)
-    toy = make_synthetic(n_train=800, n_test=1, n_labels=300, n_jobs=1)
-    PLT(n_jobs=job["threads"]).fit(toy.X_train, toy.Y_train)
+    train_toy(n_jobs=job["threads"])
     said = model.estimate(X, Y)
     settle_memory()
     machine.limit_memory(job["limit_bytes"])
@@ -95,6 +99,23 @@ def measure(job):
         "peak": peak, "after": own_memory() - before, "said": said.peak, "seconds": wall, "cpu_s": cpu,
         "arrays": digest(model),
     }  # fmt: skip
+
+
+def runs(options):
+    """Train in all ways on all data sets."""
+    sources = [*options.folders, *(["amazon-670k"] if options.amazon_670k else [])]
+    texts = [source for source in options.folders if (Path(source) / "train.jsonl.gz").exists()]
+    ways = [(source, False, False) for source in sources]
+    ways += [(source, True, in_files) for source in texts for in_files in (False, True)]
+    with tempfile.TemporaryDirectory(prefix="xmlcore-memory-") as folder:
+        for source, twice, in_files in ways:
+            limit = round(options.limit_gb * 2**30) if in_files else None
+            job = processes.job_of("measure", Path(folder), options, source=source, twice=twice, in_files=in_files,
+                                   limit_bytes=None)  # fmt: skip
+            if in_files:  # a process that has read them once needs no more memory than their files
+                processes.run_process(job, Path(folder), options, "benchmarks.memory")
+            run = processes.run_process(job | {"limit_bytes": limit}, Path(folder), options, "benchmarks.memory")
+            yield run | {"name": f"{Path(source).name}{', twice' * twice}{', in files' * in_files}"}
 
 
 def markdown(results):
@@ -126,26 +147,7 @@ def main():
     options = parser.parse_args()
     if options.job:
         return processes.run_job(options.job, {"measure": measure})
-    if options.table:
-        return command.show(markdown(files.read_json(options.out)), options)
-    results = machine.header("memory", options.threads) | {"limit_gb": options.limit_gb}
-    sources = [*options.folders, *(["amazon-670k"] if options.amazon_670k else [])]
-    texts = [source for source in options.folders if (Path(source) / "train.jsonl.gz").exists()]
-    ways = [(source, False, False) for source in sources]
-    ways += [(source, True, in_files) for source in texts for in_files in (False, True)]
-    with tempfile.TemporaryDirectory(prefix="xmlcore-memory-") as folder:
-        for source, twice, in_files in ways:
-            limit = round(options.limit_gb * 2**30) if in_files else None
-            job = processes.job_of("measure", Path(folder), options, source=source, twice=twice, in_files=in_files,
-                                   limit_bytes=None)  # fmt: skip
-            if in_files:  # a process that has read them once needs no more memory than their files
-                processes.run_process(job | {"source": source}, Path(folder), options, "benchmarks.memory")
-            run = processes.run_process(job | {"limit_bytes": limit}, Path(folder), options, "benchmarks.memory")
-            name = f"{Path(source).name}{', twice' if twice else ''}{', in files' if in_files else ''}"
-            results["runs"].append(run | {"name": name})
-            processes.say(json.dumps(results["runs"][-1]))
-            command.keep(results, options)
-    command.show(markdown(results), options)
+    command.measured("memory", options, runs(options), markdown, options.threads, limit_gb=options.limit_gb)
     return None
 
 

@@ -19,7 +19,7 @@ import xmlcore
 from benchmarks.compare import quality
 from benchmarks.library import command, files, machine, tables
 from benchmarks.library.comparison import MEASURES
-from benchmarks.library.data import read_data
+from benchmarks.library.data import names, read_data
 from benchmarks.library.processes import say
 from xmlcore import metrics
 
@@ -127,8 +127,7 @@ def main():
     parser.add_argument("--again", action="store_true", help="measure nothing: write the table of the last time")
     options = parser.parse_args()
     known = files.read_json(options.out).get("data", {})
-    names = options.data or (options.folder and sorted(p.parent.name for p in options.folder.glob("*/train.*.gz")))
-    for name in () if options.again else names:
+    for name in () if options.again else names(options):
         data, head = read_data(options.folder, name), machine.header("mixture", 2)
         found = known[name] = head | known.get(name, {})
         for seed in range(options.seeds):

@@ -21,13 +21,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.library import command, files, machine, processes, tables
+from benchmarks.library import command, files, processes, tables
 from benchmarks.library.contestant import memory_now, reset_peak, settle_memory
-from benchmarks.memory import digest, read
+from benchmarks.memory import digest, read, train_toy
 from xmlcore import PLT, jobs
 from xmlcore.arrays import csr_of
 from xmlcore.cluster import TrainingCluster
-from xmlcore.datasets import make_synthetic
 from xmlcore.mapped import open_rows, write_rows
 from xmlcore.models.plt import on_cluster
 from xmlcore.models.plt.training import NODES
@@ -57,11 +56,6 @@ def timed_part(*task):
     start = time.thread_time()
     on_cluster.train_part(*task)
     return os.getpid(), time.thread_time() - start
-
-
-def warm_up(**params):
-    toy = make_synthetic(n_train=800, n_test=1, n_labels=300, n_jobs=1)
-    PLT(n_jobs=1, **params).fit(toy.X_train, toy.Y_train)
 
 
 def memory():
@@ -102,6 +96,7 @@ def measure(job):
         spent[last[0]] = spent.get(last[0], 0.0) + now - last[1]
         last[:] = phase, now
 
+    warm_up = partial(train_toy, n_jobs=1)
     warm_up()
     with ExitStack() as stack:
         client = None
@@ -140,6 +135,21 @@ def measure(job):
         "labels": Y.nnz / Y.shape[0], "worker_peak": max([p for p, _ in above.values()], default=here),
         "worker_cpu_s": [seconds for _, seconds in above.values()],
     }  # fmt: skip
+
+
+def runs(options):
+    """Train on all data sets in all ways."""
+    with tempfile.TemporaryDirectory(prefix="xmlcore-one-tree-") as temporary:
+        folder = Path(temporary)
+        (folder / "data").mkdir()
+        for source in options.folders:
+            name, rows = Path(source).name, str(folder / Path(source).name)
+            job = processes.job_of("prepare", folder, options, source=source, rows=rows)
+            processes.run_process(job, folder, options, "benchmarks.one_tree")
+            for way, workers, options.threads in WAYS:
+                job = processes.job_of("measure", folder, options, workers=workers, rows=rows)
+                once = partial(processes.run_process, job, folder, options, "benchmarks.one_tree")
+                yield {"name": name, "way": way, "workers": workers} | processes.quietest(once, options.attempts)
 
 
 def predicted(runs, workers):
@@ -187,22 +197,7 @@ def main():
     options = parser.parse_args()
     if options.job:
         return processes.run_job(options.job, {"measure": measure, "prepare": prepare})
-    results = files.read_json(options.out) if options.table else machine.header("one_tree", options.threads)
-    with tempfile.TemporaryDirectory(prefix="xmlcore-one-tree-") as name:
-        folder = Path(name)
-        (folder / "data").mkdir()
-        for source in [] if options.table else options.folders:
-            name, rows = Path(source).name, str(folder / Path(source).name)
-            job = processes.job_of("prepare", folder, options, source=source, rows=rows)
-            processes.run_process(job, folder, options, "benchmarks.one_tree")
-            for way, workers, options.threads in WAYS:
-                job = processes.job_of("measure", folder, options, workers=workers, rows=rows)
-                once = partial(processes.run_process, job, folder, options, "benchmarks.one_tree")
-                run = processes.quietest(once, options.attempts)
-                results["runs"].append({"name": name, "way": way, "workers": workers} | run)
-                processes.say(f"{name}, {way}: {run.get('failed') or run['seconds']}")
-                command.keep(results, options)
-    command.show(markdown(results), options)
+    command.measured("one_tree", options, runs(options), markdown, options.threads)
     return None
 
 

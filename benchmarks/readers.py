@@ -10,7 +10,6 @@ system, which on a virtual machine waits for its host, and the later readings wh
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -87,11 +86,7 @@ def measure(reader, python, toy, path, keeps):
 
 
 def study(options):
-    """Measure all readers and sizes, write the results after each, and return them."""
-    results = machine.header("readers", os.cpu_count()) | {
-        "largest_mb": options.largest,
-        "rivals_mb": options.rivals_mb,
-    }
+    """Measure all readers and sizes."""
     for kind in TITLES:
         made = block(kind)
         sizes = {size for size in SIZES_MB if size <= options.largest} if kind in GROWING else set()
@@ -109,17 +104,7 @@ def study(options):
                     run |= {"keeps": keeps} | processes.quietest(once, options.attempts)
                     if run["rows"] != n_rows:
                         raise SystemExit(f"{reader} read {run['rows']:,} rows of {n_rows:,} of {TITLES[kind]}")
-                    results["runs"].append(run)
-                    processes.say(f"{TITLES[kind]}, {size} MB, {reader}{', memory kept' * keeps}: {told(run)}")
-                    command.keep(results, options)
-    return results
-
-
-def told(run):
-    """Return a line about a run for the terminal."""
-    if "failed" in run:
-        return f"FAILED, {run['failed']}"
-    return f"{seconds(run):.3f} s, {run['bytes'] / 1e6 / seconds(run):.0f} MB/s"
+                    yield run
 
 
 def seconds(run):
@@ -186,8 +171,8 @@ def main():
     parser.add_argument("--attempts", type=int, default=3, help="runs that other programs may disturb")
     command.add_files(parser, RESULT)
     options = parser.parse_args()
-    results = files.read_json(options.out) if options.table else study(options)
-    command.show(markdown(results), options)
+    about = {"largest_mb": options.largest, "rivals_mb": options.rivals_mb}
+    command.measured("readers", options, study(options), markdown, **about)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks.library import command, files, machine, tables
+from benchmarks.library.processes import timed
 from xmlcore import PLT, datasets, metrics
 from xmlcore.datasets import TextVectorizer, read_texts
 from xmlcore.datasets.readers.label_cells import label_matrix
@@ -83,12 +84,6 @@ def read_once(path):
     seconds, after = time.process_time() - start, machine.memory_peak()
     rise = None if before is None else after - before
     print(json.dumps({"documents": len(texts), "seconds": seconds, "rise": rise}))
-
-
-def timed(work):
-    """Return what a function returns, and the processor time that it took."""
-    start = time.process_time()
-    return work(), time.process_time() - start
 
 
 def vectorised(texts, ngrams):

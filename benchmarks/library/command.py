@@ -1,10 +1,11 @@
 """What the commands of benchmarks have in common: their help, the files of their results, and how these are written."""
 
 import argparse
+import json
 import os
 from pathlib import Path
 
-from benchmarks.library import files, machine
+from benchmarks.library import files, machine, processes
 
 
 def parser(name, about, **more):
@@ -45,11 +46,20 @@ def show(text, options):
     print(text)
 
 
-def study(name, options, measure, markdown, findings):
-    """Measure one run, unless tables alone are wanted; write and print the tables, and exit with 1 on findings."""
+def measured(name, options, runs, markdown, threads=None, **about):
+    """Measure, unless tables alone are wanted: tell and keep each of the runs; write and print the tables."""
     results = files.read_json(options.out)
     if not options.table:
-        results = machine.header(name, os.cpu_count()) | {"runs": [measure(options)]}
-        keep(results, options)
+        results = machine.header(name, threads or os.cpu_count()) | about
+        for run in runs:
+            results["runs"].append(run)
+            processes.say(json.dumps(run)[:500])
+            keep(results, options)
     show(markdown(results), options)
+    return results
+
+
+def study(name, options, measure, markdown, findings):
+    """Measure one run, unless tables alone are wanted; write and print the tables, and exit with 1 on findings."""
+    results = measured(name, options, map(measure, [options]), markdown)
     raise SystemExit(1 if any(map(findings, results["runs"])) else 0)

@@ -301,13 +301,7 @@ def _warnings(results):
         lines.append(f"**Stopped after {len(results['runs'])} of {results['planned']} runs.**")
     if not results.get("full", True):
         lines.append("**Not the full line-up: some data sets, contestants or runs were left out.**")
-    start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
-    if end is not None and end != start:
-        lines.append(
-            f"**The sources of xmlcore changed while this was measured ({start} at the start, {end} at the end): runs "
-            "are not of one version.**"
-        )
-    return "\n\n".join(lines)
+    return "\n\n".join(lines + tables.changed_lines(results))
 
 
 def _targets(results):
@@ -351,27 +345,19 @@ def disturbed(results):
 
 def _about(results):
     """Return sentences on when, where and how the results were measured."""
-    machine, versions = results["machine"], results["versions"]
-    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
-    said = []
+    versions, said = results["versions"], []
     for library, entry in versions.items():
         if isinstance(entry, dict) and entry["error"] is None:
             others = ", ".join(f"{name} {version}" for name, version in entry["with"].items() if version)
             said.append(f"{library} {entry['version'] or ''}".strip() + (f" ({others})" if others else ""))
     lines = [
-        f"Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}; "
-        f"{results['threads']} threads, runs of each contestant in turns: {results['runs_each']}. "
+        f"{tables.machine_text(results)}, runs of each contestant in turns: {results['runs_each']}. "
         f"Python {versions['python']}, for the others {versions['python of the others']}.",
         f"Libraries: {'; '.join(said)}. Sources of xmlcore: {results['xmlcore_code']}.",
     ]
-    others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
-    if others:
-        still = ", ".join(f"{where} ({100 * share:.0f} %)" for where, share in disturbed(results))
-        lines.append(
-            f"Other programs on the machine took {100 * statistics.median(others):.0f} % of its processor time during "
-            f"the median run, {100 * max(others):.0f} % during the worst."
-            + (f" **Disturbed even when repeated, take no times from: {still}.**" if still else "")
-        )
+    still = ", ".join(f"{where} ({100 * share:.0f} %)" for where, share in disturbed(results))
+    lines += tables.noise_lines(results)
+    lines += [f"**Disturbed even when repeated, take no times from: {still}.**"] if still else []
     lines.append(
         "Times and memory are medians over the runs, measures are means; least and largest in brackets. "
         "A ratio below 1 is in favour of xmlcore; its brackets are the extremes over runs of the same number."

@@ -1,7 +1,6 @@
 """Data sets as measuring processes read them: real ones, made-up ones, parts of them, in flat files."""
 
 import gzip
-import json
 import sys
 import time
 from pathlib import Path
@@ -103,20 +102,22 @@ def read_data(folder, name):
     return read_text_dataset(b"".join(lines[row] for row in rows), folder / name / "test.jsonl.gz", name=name)
 
 
-def measure_each(parser, measure, markdown, out=None):
+def measure_each(parser, measure, markdown, out=None, threads=2):
     """Measure data sets of a folder, run by run, unless tables alone are wanted; write and print the tables."""
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.* and NAME/test.*")
     parser.add_argument("--data", nargs="+", metavar="NAME", help="data sets (default: all of the FOLDER)")
     command.add_files(parser, out or files.RESULTS / f"{parser.prog.split('.')[-1]}.json")
     options = parser.parse_args()
-    results = files.read_json(options.out) if options.table else machine.header(parser.prog.split(".")[-1], 2)
-    names = options.data or (options.folder and sorted(p.parent.name for p in options.folder.glob("*/train.*.gz")))
-    for of in () if options.table else names:
-        for run in measure(read_data(options.folder, of), options):
-            results["runs"].append({"name": of} | run)
-            processes.say(json.dumps(results["runs"][-1])[:500])
-            command.keep(results, options)
-    command.show(markdown(results), options)
+    runs = (
+        {"name": name} | run for name in names(options) for run in measure(read_data(options.folder, name), options)
+    )
+    command.measured(parser.prog.split(".")[-1], options, runs, markdown, threads)
+
+
+def names(options):
+    """Return the data sets that are asked for, by default all of the folder."""
+    folders = options.folder.glob("*/train.*.gz") if options.folder else ()
+    return options.data or sorted(path.parent.name for path in folders)
 
 
 def frequent_part(data, n_labels):

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from datetime import datetime
 from pathlib import Path
 
@@ -73,6 +74,12 @@ def run_job(path, jobs):
 def say(text):
     """Print a line with the time of day to the terminal."""
     print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+
+def timed(work):
+    """Return what a function returns, and the processor time that it took."""
+    start = time.process_time()
+    return work(), time.process_time() - start
 
 
 def job_of(what, folder, options, **more):

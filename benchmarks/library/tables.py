@@ -66,19 +66,26 @@ def whole(value):
     return f"{value:.0f}"
 
 
+def machine_text(results):
+    """Return when and on what machine results were measured."""
+    machine = results["machine"]
+    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
+    about = f"{machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}; {results['threads']} threads"
+    return f"Measured {results['date']}: {about}"
+
+
+def changed_lines(results):
+    """Return a sentence on sources that changed meanwhile, in a list; empty if they did not."""
+    start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
+    said = f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**"
+    return [] if end in (None, start) else [said]
+
+
 def measured_text(results):
     """Return sentences on when and on what machine results were measured, and whether the sources changed meanwhile."""
-    machine, versions = results["machine"], results["versions"]
-    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
-    said = ", ".join(f"{name} {version}" for name, version in versions.items())
-    start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
-    changed = ""
-    if end is not None and end != start:
-        changed = f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**\n\n"
-    return (
-        f"{changed}Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, "
-        f"{machine['system']}; {results['threads']} threads; {said}; sources of xmlcore {start}."
-    )
+    said = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    measured = f"{machine_text(results)}; {said}; sources of xmlcore {results['xmlcore_code']}."
+    return "\n\n".join([*changed_lines(results), measured])
 
 
 def noise_lines(results):

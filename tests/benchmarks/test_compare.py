@@ -233,6 +233,6 @@ def test_stopped_partial_and_mixed_results_say_so_at_the_top():
     first, second, third = comparison.markdown(found).split("\n\n")[:3]
     assert first == "**Stopped after 1 of 12 runs.**"
     assert "Not the full line-up" in second
-    assert "changed while this was measured (abc at the start, def at the end)" in third
+    assert "changed while this was measured (abc, def at the end)" in third
     whole = results(run("a", "xmlcore", 0, 1.0), complete=True, planned=1, full=True, xmlcore_code_end="abc")
     assert comparison.markdown(whole).startswith("**Targets.**")
