@@ -24,24 +24,24 @@ FOLDERS = {
     "pages/main": 5,
     "pages/papers": 339,
     "pages/predict": 1_243,
-    "pages/review": 611,
+    "pages/review": 609,
     "pages/robustness": 865,
     "pages/sampling": 542,
-    "pages/shared": 7_248,
+    "pages/shared": 7_157,
     "pages/storage": 407,
     "pages/train": 1_323,
     "pages/trees": 997,
-    "xmlcore": 4_276,
-    "xmlcore/_kernels": 7_981,
-    "xmlcore/cli": 1_360,
+    "xmlcore": 4_287,
+    "xmlcore/_kernels": 8_001,
+    "xmlcore/cli": 1_382,
     "xmlcore/datasets": 10_381,
     "xmlcore/decisions": 1_011,
-    "xmlcore/experiment": 7_532,
+    "xmlcore/experiment": 7_498,
     "xmlcore/explain": 1_115,
     "xmlcore/figures": 3_368,
     "xmlcore/jobs": 2_144,
     "xmlcore/metrics": 3_027,
-    "xmlcore/models": 11_522,
+    "xmlcore/models": 11_599,
     "xmlcore/papers": 582,
     "xmlcore/review": 580,
     "xmlcore/robustness": 1_278,
@@ -51,8 +51,8 @@ FOLDERS = {
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_827, "benchmarks": 7_836}
-FILES = {"product": 498}
+LINES = {"tests": 49_881, "benchmarks": 7_812}
+FILES = {"product": 499}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
@@ -60,11 +60,11 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (623, 338),
+    "past one machine": (618, 284),
     "a desk for labels that need a look": (0, 0),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 82_619, "tests": 50_498}
+CEILING = {"product": 82_617, "tests": 50_498}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 
