@@ -96,6 +96,7 @@ def test_rows_in_files_are_predicted_by_workers(model, data, workers, parts, mon
         with pytest.raises(ValueError, match="weights"):
             model.predict_topk(rows, 3, weights=-weights)
         model.predict_topk(data[0], 4)  # rows in memory are predicted here
+        assert model.predict_topk(write_rows(rows[:0], tmp_path / "none"), 4).labels.shape == (0, 4)
     assert parts == [7] * 4
     expected = [model.predict_topk(data[0], 4), model.predict_topk(data[0], 3, labels=mask)]
     expected += [model.predict_topk(data[0], 3, weights=weights)]
@@ -103,7 +104,7 @@ def test_rows_in_files_are_predicted_by_workers(model, data, workers, parts, mon
         assert np.array_equal(one.labels, other.labels) and np.array_equal(one.scores, other.scores)
     same = model.predict_proba(data[0], 0.1)
     assert all(np.array_equal(*two) for two in zip(csr_parts(sparse), csr_parts(same)))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.columns", "rows.npz", "rows.values"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["none", "rows.columns", "rows.npz", "rows.values"]
 
 
 @pytest.mark.parametrize("answer, told", [

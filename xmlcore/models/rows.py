@@ -121,7 +121,7 @@ def in_parts(method: Method) -> Method:
     @functools.wraps(method)
     def whole(self, X, *args, **options):
         cluster = in_use.get()
-        if cluster is not None and getattr(X, "is_whole", False) and not method.__name__.startswith("_"):
+        if cluster and getattr(X, "is_whole", False) and X.shape[0] and not method.__name__.startswith("_"):
             method(self, X[:0], *args, **options)  # raises before anything is sent
             return _together(by_workers.predicted(cluster, self, method.__name__, X, args, options))
         shape = () if sp.issparse(X) else getattr(X, "shape", ())
