@@ -98,11 +98,12 @@ class Reviewed:
         """Keep a decision about a row and a label, unless another tab has decided it."""
         pair, rows = [int(line["row"]), int(line["label"])], database().rows(TABLE, self.prefix)
         about, mine = [row for row in rows if _pair(row) == pair], st.session_state.get(MINE, ())
-        # a key that is held down, or pressed before the next doubt is seen, decides nothing
         too_soon = any(time.time() - row.written < SEEN_SECONDS for row in rows if row.key in mine)
         if about and about[-1].key not in mine:
             workspace.notify(f"Another tab has decided this: {about[-1].value['decision']}.")
-        elif not about and not too_soon:
+        elif not about and too_soon:
+            workspace.notify("That key came at once after the last one, and decided nothing. Press it again.")
+        elif not about:
             self.put([dict(zip(PAIR, pair)) | {"decision": decision}])
         st.session_state[AT] = None
 

@@ -79,6 +79,15 @@ def test_doubts_are_decided_undone_and_corrected(page, key, found):
     assert page.frame("when")["decision"].tolist() == [decision] and page.metrics()["Decided"] == "0"
 
 
+def test_a_key_at_once_after_another_decides_nothing_and_says_so(page, found, monkeypatch):
+    monkeypatch.setattr("pages.review.view.SEEN_SECONDS", 60.0)
+    page.press("review.k")
+    second = asked(page)
+    page.press("review.k")
+    assert len(decisions()) == 1 and asked(page) == second
+    assert "decided nothing" in " ".join(toast.value for toast in page.at.toast)
+
+
 def test_another_tab_decides_and_decisions_are_withdrawn(page, found, session):
     first, second = found.iloc[0], found.iloc[1]
     other = session(page.token).go("review")
