@@ -24,7 +24,7 @@ FOLDERS = {
     "pages/main": 5,
     "pages/papers": 339,
     "pages/predict": 1_243,
-    "pages/review": 609,
+    "pages/review": 610,
     "pages/robustness": 865,
     "pages/sampling": 542,
     "pages/shared": 7_157,
@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_881, "benchmarks": 7_812}
+LINES = {"tests": 49_891, "benchmarks": 7_812}
 FILES = {"product": 499}
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
@@ -60,7 +60,7 @@ GRANTED = {
     "a default data set that convinces": (1, 0),
     "the four papers to the letter": (0, 195),
     "methods that work together, and features chosen by trials": (0, 138),
-    "past one machine": (618, 284),
+    "past one machine": (617, 274),
     "a desk for labels that need a look": (0, 0),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
