@@ -3,7 +3,8 @@
 A recipe is a section "How to add …". Its blocks of Python are made of pieces, each with a first line that says where it
 goes: ``# FILE`` or ``# FILE: remark`` for a new file, ``# FILE, in NAME`` for lines at the end of the list, tuple or
 dict ``NAME``, ``# FILE, first in NAME`` at its beginning, ``# FILE, in the imports`` for a line of imports. A block of
-``sh`` has the tests that must pass then. A new recipe needs nothing here.
+``toml`` goes to the end of its file. A block of ``sh`` has the tests that must pass then. A new recipe needs nothing
+here.
 """
 
 import ast
@@ -18,7 +19,7 @@ import pytest
 from docs.test_blocks import FENCE, ROOT
 
 MOST_FILES = 3  # of the project that a recipe touches; files of tests are not counted
-PIECE = re.compile(r"^# ([\w/]+\.py)(?:, (in|first in) (\w+|the imports))?(?::.*)?\n", re.MULTILINE)
+PIECE = re.compile(r"^# ([\w/]+\.(?:py|toml))(?:, (in|first in) (\w+|the imports))?(?::.*)?\n", re.MULTILINE)
 
 
 def recipes():
@@ -28,7 +29,8 @@ def recipes():
         title, _, text = section.partition("\n")
         blocks = [(language, block) for _, language, _, block in FENCE.findall(text)]
         if title.startswith("How to add") and blocks:
-            pieces = [piece for language, block in blocks if language == "python" for piece in pieces_of(block)]
+            written = [block for language, block in blocks if language in ("python", "toml")]
+            pieces = [piece for block in written for piece in pieces_of(block)]
             commands = [line for language, block in blocks if language == "sh" for line in block.splitlines()]
             found[title] = pieces, commands
     return found
@@ -83,7 +85,9 @@ def copy(tmp_path_factory):
     for pieces, _ in RECIPES.values():
         for file, where, name, text in pieces:
             path = folder / in_project(file)
-            if where is None:
+            if file.endswith(".toml"):
+                path.write_text(path.read_text() + "\n" + text)
+            elif where is None:
                 assert not path.exists(), f"{file} is there already"
                 path.parent.mkdir(exist_ok=True, parents=True)
                 path.write_text(text)

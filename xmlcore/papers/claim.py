@@ -1,5 +1,7 @@
 """The classes of the table of claims: :class:`Paper`, :class:`Claim`, :class:`Repeat` and :class:`AtMost`."""
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +16,8 @@ VERDICTS = {
     OTHER: "another machine or other settings, or a statement that no measurement decides",
     LOST: "its data or its rivals are not to be had",
 }
-VALUES = Path(__file__).parent / "values"
+FOLDER = Path(__file__).parent
+VALUES = FOLDER / "values"
 
 
 @dataclass(frozen=True)
@@ -101,3 +104,15 @@ class Paper:
     tables: int  # number of them, the supplement included
     figures: int
     citation: str
+
+
+def read_paper(name: str, repeats: Mapping[str, Any]) -> tuple[Paper, tuple[Claim, ...]]:
+    """Return a paper and its claims from ``<name>.toml``; ``repeats`` has what repeats them, by the names there."""
+    found = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    claims = []
+    for values in found["claim"]:
+        values |= {field: tuple(values.get(field, ())) for field in ("where", "shows")}
+        values |= {field: tuple(AtMost(**one) for one in values.get(field, ())) for field in ("decided", "only")}
+        values |= {"repeat": repeats[of] if (of := values.get("repeat")) else None}
+        claims.append(Claim(name, **{"published": ""} | values))
+    return Paper(**found["paper"]), tuple(claims)
