@@ -312,7 +312,7 @@ def test_marks_of_figures_of_trees_have_a_contrast_of_three(theme):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_has_a_contrast_of_four_and_a_half(theme):
     """Texts in figures have the page's ink with an opacity of 0.75: no figure of a tree gives them another colour."""
-    from pages.shared.style import STYLE
+    from pages.shared.operator.entrance import STYLE
 
     opacity = min(map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE)))
     page = rgb(PAGES[theme]["backgroundColor"])

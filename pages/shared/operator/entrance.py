@@ -3,6 +3,7 @@
 With a page comes its style, after that of Streamlit.
 """
 
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -10,9 +11,14 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
-from pages.shared import addresses, style
+from pages.shared import addresses
 from pages.shared.workspaces import workspace
 
+WIDE = "wide trees-whole features-heat-map features-overlap sampling-contributions together-heat".split()
+WIDE = f":is({', '.join(f'[class*=st-key-{key}]' for key in WIDE)})"
+SHEET = Path(__file__).parents[1] / "style.css"
+SHEET = SHEET.read_text(encoding="utf-8").partition("*/")[2].replace("@@wide", WIDE)
+STYLE = f"<style>\n{SHEET}{addresses.icons_style()}\n</style>"
 END = b"</body>"
 PLAIN = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")  # without these, a page comes as it is
 
@@ -49,7 +55,7 @@ def _with_style(send):
             return
         start, body = held[0], b"".join(part.get("body", b"") for part in held)
         if start["status"] == 200:
-            body = body.replace(END, style.STYLE.encode() + END)
+            body = body.replace(END, STYLE.encode() + END)
             MutableHeaders(scope=start)["Content-Length"] = str(len(body))
         await send(start)
         await send({"type": "http.response.body", "body": body})
