@@ -72,6 +72,7 @@ FULL = {
     "name": "a", "feature_names": ["x", "y", "z"], "label_names": ["x", "y"], "row_names_train": ["x", "y"],
     "row_names_test": ["a"], "notes": ("a",), "texts_train": ["x", "Ann"], "texts_test": ["Ann"],
     "vectorizer": words(True), "label_parents": {"x": "top"}, "label_aliases": {"ex": "x"},
+    "columns": {"language": ["en", "de", None]},
 }  # fmt: skip
 NOTHING = {"name": "", "notes": ()}  # in the place of None
 
@@ -80,6 +81,7 @@ NOTHING = {"name": "", "notes": ()}  # in the place of None
 def test_data_sets_that_differ_in_anything_are_kept_apart(field):
     assert {*FULL, *MATRICES} == {known.name for known in fields(Dataset)}
     own = {"name": "b", "vectorizer": words(False), "label_parents": {"y": "top"}, "label_aliases": {"ex": "y"}}
+    own["columns"] = {"language": ["en", None, "de"]}
     other = own.get(field) or [*FULL[field][:-1], "b"]
     named = field != "label_names"  # None, and parents of labels need names
     full = {name: value for name, value in FULL.items() if named or name not in ("label_parents", "label_aliases")}

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from xmlcore.arrays import read_only
 from xmlcore.artifact_keys import plain
+from xmlcore.datasets.columns import check_columns, codes_of
 from xmlcore.datasets.registry.entries import CatalogEntry, of_sizes, propensity_of
 from xmlcore.datasets.texts.vectorizer import TextVectorizer
 from xmlcore.hierarchy import Hierarchy
@@ -20,7 +21,7 @@ from xmlcore.metrics import inverse_propensity
 from xmlcore.validation import check_count, check_features, check_labels, check_names
 
 if TYPE_CHECKING:
-    from xmlcore.typing import Labels, Matrix
+    from xmlcore.typing import DataFrame, Labels, Matrix
 
 _NAMED = ("feature_names", "label_names", "row_names_train", "row_names_test", "texts_train", "texts_test")
 _OF_ROWS, _PARTS = _NAMED[2:], ("train", "test")
@@ -64,6 +65,9 @@ class Dataset:
         The label or group, or those, in which each label or group is: see :class:`xmlcore.metrics.Hierarchy`.
     label_aliases : dict of str to str, optional
         Further names of labels, with the names of these. Lists of names in ``Y_train`` and ``Y_test`` may have them.
+    columns : DataFrame or dict of str to sequence, optional
+        What else is known of each row, training rows first, such as its language or year: rows of a value are groups.
+        Numbers become float64, all others categories of texts. Models do not learn from them.
 
     Attributes
     ----------
@@ -88,6 +92,7 @@ class Dataset:
     vectorizer: TextVectorizer | None = None
     label_parents: dict[str, tuple[str, ...]] | None = None
     label_aliases: dict[str, str] | None = None
+    columns: "DataFrame | None" = None
 
     if TYPE_CHECKING:  # what it is made from has more types than what it holds
 
@@ -108,6 +113,7 @@ class Dataset:
             vectorizer: TextVectorizer | None = None,
             label_parents: Mapping[str, str | Sequence[str]] | None = None,
             label_aliases: Mapping[str, str] | None = None,
+            columns: DataFrame | Mapping[str, Sequence[object] | np.ndarray] | None = None,
         ) -> None: ...
 
     def __post_init__(self):
@@ -153,6 +159,8 @@ class Dataset:
         for field in _OF_LABELS:
             if getattr(self, field) is not None and self.label_names is None:
                 raise ValueError(f"{field} has names, and the labels have none: give label_names")
+        if self.columns is not None:
+            self._set("columns", check_columns(self.columns, self.n_train + self.n_test))
         self._check_aliases()
         if self.label_parents is not None:
             self._set("label_parents", Hierarchy(self.label_parents, self.label_names).parents)
@@ -208,7 +216,8 @@ class Dataset:
         """Hash of all that the data set has, under which it is kept: 32 hex digits.
 
         Data sets share it only if everything is equal that is shown of them or used: the content (see
-        ``content_hash``), ``name``, ``notes``, names and texts of rows, ``vectorizer``, and what is said of labels.
+        ``content_hash``), ``name``, ``notes``, names, texts and columns of rows, ``vectorizer``, and what is said of
+        labels.
         """
         settings, arrays = (None, {}) if self.vectorizer is None else self.vectorizer.to_plain()
         shown = [self.content_hash, self.name, self.notes, settings]
@@ -217,6 +226,10 @@ class Dataset:
         _add_texts(digest, [json.dumps(plain(shown), sort_keys=True)])
         for field in _OF_ROWS:
             _add_texts(digest, getattr(self, field))
+        for name in () if self.columns is None else self.columns:
+            numbers, texts = codes_of(self.columns[name])
+            _add_texts(digest, [name, *texts])
+            digest.update(numbers.astype("<f8").tobytes())
         for name in sorted(arrays):
             array = arrays[name]
             digest.update(array.size.to_bytes(8, "little"))

@@ -76,7 +76,7 @@ def as_plain(dataset: Dataset) -> dict:
     for name in TEXTS:
         if getattr(dataset, name) is not None:
             value[name] = dict(zip(("content", "ends"), packed(getattr(dataset, name))))
-    value |= {name: of for name in OF_LABELS if (of := getattr(dataset, name)) is not None}
+    value |= {name: of for name in (*OF_LABELS, "columns") if (of := getattr(dataset, name)) is not None}
     if dataset.vectorizer is not None:
         value["vectorizer"] = dict(zip(("settings", "arrays"), dataset.vectorizer.to_plain()))
     return value
@@ -87,7 +87,8 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
         written_by = None if fingerprint is None else store.info(KIND, fingerprint).get("xmlcore")
         title = f"The data set {value.get('name')!r:.100}"
         raise store.UnreadableArtifactError(refusal(title, value.get("format"), FORMAT, written_by))
-    state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
+    state = {name: value[name] for name in OTHERS}
+    state |= {"notes": tuple(value["notes"]), "columns": value.get("columns")}
     parents, aliases = (value.get(name) for name in OF_LABELS)
     parents = None if parents is None else {name: tuple(above) for name, above in parents.items()}
     state |= dict(zip(OF_LABELS, (parents, aliases)))

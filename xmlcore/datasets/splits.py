@@ -278,6 +278,8 @@ def resplit(
         for field, (of_train, of_test) in known.items():
             every = None if None in (of_train, of_test) else of_train + of_test
             changed[f"{field}_{part}"] = None if every is None else [every[i] for i in rows]
+    if dataset.columns is not None:
+        changed["columns"] = dataset.columns.iloc[np.concatenate(parts)]
     return replace(dataset, **changed)
 
 

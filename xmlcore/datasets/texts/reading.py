@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from xmlcore.datasets.columns import LONG, short
 from xmlcore.datasets.errors import InputError, warn, warnings_of_data
 from xmlcore.datasets.readers.label_cells import LISTS, NONE, SEPARATORS, URIS, are_binary, guess_separator, keys_of
 from xmlcore.datasets.readers.sources import NamedSource
@@ -14,6 +15,7 @@ from xmlcore.validation import check_count
 from xmlcore.wording import listed
 
 TEXT, LABELS = "text", "labels"  # default columns
+TABLES = ("csv", "tsv", "jsonl", "parquet")
 
 
 def read_texts(
@@ -96,9 +98,12 @@ def read_texts(
 
 def read_like(
     like, source, text, labels, *, format, separator, names, encoding, delimiter, quoted, header, max_documents,
-    max_bytes, name, progress,
+    max_bytes, name, progress, with_columns=False,
 ):  # fmt: skip
-    """Return what :func:`read_texts` does, and the reader of the labels; ``like``: that of the training file."""
+    """Return what :func:`read_texts` does, the reader of the labels, and the values of the other columns of a table.
+
+    ``like``: the reader of the labels of the training file.
+    """
     max_documents = None if max_documents is None else check_count(max_documents, "max_documents")
     if hasattr(source, "read") and not hasattr(source, "getvalue") and not source.seekable():
         source = source.read()  # a pipe: its beginning is needed twice
@@ -107,10 +112,12 @@ def read_like(
         raise ValueError(f"separator must be one of {allowed}, not {separator!r:.200}")
     source = NamedSource(source, name, max_bytes)
     guessed = guess_with_values(source, Asked(format, encoding, delimiter, quoted, header))
-    return _read(source, guessed, text, labels, separator, names, max_documents, to_progress(progress), like)
+    return _read(
+        source, guessed, text, labels, separator, names, max_documents, to_progress(progress), like, with_columns
+    )
 
 
-def _read(source, guessed, text, labels, separator, names, max_documents, progress, like=None):
+def _read(source, guessed, text, labels, separator, names, max_documents, progress, like=None, with_columns=False):
     """Return what :func:`read_like` does, of a file whose form and first values are known."""
     guess, values = guessed
     text_columns, label_columns = _chosen(guess, text, labels, source)
@@ -123,14 +130,21 @@ def _read(source, guessed, text, labels, separator, names, max_documents, progre
     reader = LabelReader(source, label_columns, separator, binary, names, like)
 
     texts, rows, n_empty, empty = [], [], 0, None
-    n_texts = len(text_columns)
-    for place, found in records(source, guess.form, (*text_columns, *label_columns), progress):
+    n_texts, n_read = len(text_columns), len(text_columns) + len(label_columns)
+    others = [column for column in guess.columns if column not in {*text_columns, *label_columns}]
+    table = {column: [] for column in others if with_columns and guess.format in TABLES}
+    for column in [column for column in table if LONG in map(short, values[column])]:
+        table[column] = [LONG]  # it is not read, since it may be large
+    filled = {column: of for column, of in table.items() if not of}
+    for place, found in records(source, guess.form, (*text_columns, *label_columns, *filled), progress):
         parts = [_text_of(value, column, place) for value, column in zip(found, text_columns)]
         whole = parts[0] if n_texts == 1 else "\n".join(filter(None, parts))
         if not whole or whole.isspace():
             n_empty, empty = n_empty + 1, empty or place
         texts.append(whole)
-        rows.append(reader.read(found[n_texts:], place))
+        rows.append(reader.read(found[n_texts:n_read], place))
+        for of, value in zip(filled.values(), found[n_read:]):
+            of.append(short(value))
         if len(texts) == max_documents:
             break
     if not texts:
@@ -140,7 +154,7 @@ def _read(source, guessed, text, labels, separator, names, max_documents, progre
     reader.finish(rows)
     if guess.format == "folder":
         warn_of_files_left_out(source)
-    return texts, rows, reader
+    return texts, rows, reader, table
 
 
 def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8", max_bytes=None, progress=silent):
@@ -154,7 +168,7 @@ def texts_with_ids(source: Source, text=None, *, format="auto", encoding="utf-8"
     text = guess.text if text is None else text
     ids = guess.ids_beside(text)
     with warnings_of_data() as warned:
-        texts, lists, _ = _read(named, guessed, text, ids, None, None, None, to_progress(progress))
+        texts, lists, *_ = _read(named, guessed, text, ids, None, None, None, to_progress(progress))
     for message in warned:
         warn(message.replace("without labels", "without an id"))
     return texts, None if ids is None else ["".join(labels) for labels in lists]

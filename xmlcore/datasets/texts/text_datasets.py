@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of_blocks
+from xmlcore.datasets.columns import kept_columns
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, InputError
 from xmlcore.datasets.readers.label_cells import label_matrix
@@ -64,7 +65,8 @@ def read_text_dataset(
     Returns
     -------
     Dataset
-        With ``texts_train``, ``texts_test`` and the fitted ``vectorizer``. Its labels are those of both files.
+        With ``texts_train``, ``texts_test`` and the fitted ``vectorizer``. Its labels are those of both files. Other
+        columns of a table become ``columns``: docs/text.md.
 
     Raises
     ------
@@ -76,18 +78,21 @@ def read_text_dataset(
     reading = part_of(progress, 0.0, 0.5, phase="Reading the training texts")
     options = signature(read_texts).bind(train, **read_options, name=labels[0], progress=reading)
     options.apply_defaults()
-    *part, reader = read_like(None, **options.arguments)
-    parts, files = [part], [vectors]
+    *part, reader, table = read_like(None, **options.arguments, with_columns=True)
+    parts, files, tables = [part], [vectors], [table]
     if test is not None:
         reading = part_of(progress, 0.0, 0.5, phase="Reading the test texts")
         options.arguments |= {"source": test, "name": labels[1], "progress": reading}
-        parts.append(read_like(reader, **options.arguments)[:2])
+        *part, _, table = read_like(reader, **options.arguments, with_columns=True)
+        parts.append(part)
         files.append(test_vectors)
+        tables.append(table)
     if (test_vectors is None) != (None in (test, vectors)):
         found = "there are vectors of the training texts or of the test texts alone"
         raise InputError(found, "Give both, or one file of texts and one of vectors.", argument="test_vectors")
     most = options.arguments["max_bytes"]
     parts = [(*part, read_vectors(file, len(part[0]), most, progress)) for part, file in zip(parts, files)]
+    table, about = kept_columns(tables)
     notes = ()
     if test is None:
         (texts, lists, beside), noun = parts[0], f"documents of {labels[0]}"
@@ -96,6 +101,8 @@ def read_text_dataset(
             ([texts[i] for i in rows], [lists[i] for i in rows], [block[rows] for block in beside])
             for rows in map(np.ndarray.tolist, chosen)
         ]
+        order = np.concatenate(chosen)
+        table = {name: np.asarray(values)[order] for name, values in table.items()}
     names = sorted({label for _, lists, _ in parts for row in lists for label in row})
     if not names:
         remedy = "Does another column list the labels?"
@@ -112,10 +119,11 @@ def read_text_dataset(
         label_matrix(lists_test, names),
         made.get_feature_names_out(),
         names,
-        notes=(*notes, note_on_features(made)),
+        notes=(*notes, *about, note_on_features(made)),
         texts_train=texts_train,
         texts_test=texts_test,
         vectorizer=made,
+        columns=table or None,
     )
 
 
