@@ -1,5 +1,7 @@
 """Groups of test rows in which a model is weak."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -13,13 +15,14 @@ from xmlcore.typing import DataFrame, Predictions
 from xmlcore.validation import check_count, check_dataset
 
 NUMBERS_OF_LABELS = (0, 1, 2, 5)  # the largest of each group but the last
+VALUES = 20  # of a column at most, the most frequent ones
 
 
 def slices(
     dataset: Dataset, ranking: Predictions, k: int = 5, *, against: Predictions | None = None, least: int = 20,
     most: int = 200,
 ) -> DataFrame:  # fmt: skip
-    """Compare P@1 in groups of test rows with all other rows: groups by size, unknown words, labels, and words.
+    """Compare P@1 in groups of test rows with all other rows: by size, unknown words, columns, labels, and words.
 
     Parameters
     ----------
@@ -119,12 +122,13 @@ def _groups(dataset, least, most):
         f"unknown {noun}s, %": np.round(100 * share(unknown, terms)).astype(np.int64),
     }
     for kind, of_rows in numbers.items():
-        quartiles = np.unique(np.quantile(of_rows, (0.25, 0.5, 0.75), method="lower"))
-        part = np.searchsorted(NUMBERS_OF_LABELS if kind == "number of labels" else quartiles, of_rows)
-        for rows in (np.flatnonzero(part == each) for each in np.unique(part)):
-            low, high = of_rows[rows].min(), of_rows[rows].max()
+        for low, high, rows in _parts(of_rows, NUMBERS_OF_LABELS if kind == "number of labels" else None):
             if least <= rows.size <= n - least:
                 yield kind, f"{kind}: {low:,}" + f"–{high:,}" * bool(low < high), -1, rows
+    for column in () if dataset.columns is None else dataset.columns:
+        for name, rows in groups_of_column(dataset.columns[column].iloc[dataset.n_train :]):
+            if least <= rows.size <= n - least:
+                yield "column", name, -1, rows
     columns = ("label", Y, n - least, dataset.label_names), (noun, X, min(n - least, n // 2), dataset.feature_names)
     for kind, matrix, largest, names in columns:
         order = np.argsort(matrix.indices, kind="stable")  # entries, column by column
@@ -135,3 +139,24 @@ def _groups(dataset, least, most):
             rows = np.searchsorted(matrix.indptr, entries, side="right") - 1
             name = f"{kind} {ids[j]}" if names is None else f"{kind}: {names[ids[j]]}"
             yield kind, name, int(ids[j]), rows
+
+
+def groups_of_column(values) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield groups of rows by a column: its most frequent values or four parts of numbers; then rows without one."""
+    if isinstance(values.dtype, pd.CategoricalDtype) or values.nunique() <= VALUES:
+        for value in values.value_counts().index[:VALUES]:
+            name = value if isinstance(value, str) else f"{value:.10g}"
+            yield f"{values.name} = {name}", np.flatnonzero(values == value)
+    else:
+        known = np.flatnonzero(values.notna())
+        for low, high, rows in _parts(values.to_numpy()[known]):
+            yield f"{values.name} = {low:.10g}" + f"–{high:.10g}" * bool(low < high), known[rows]
+    yield f"{values.name} without a value", np.flatnonzero(values.isna())
+
+
+def _parts(numbers, ends=None):
+    """Yield parts of numbers, by default between quartiles: the smallest and largest number of each, and its rows."""
+    ends = np.unique(np.quantile(numbers, (0.25, 0.5, 0.75), method="lower")) if ends is None else ends
+    part = np.searchsorted(ends, numbers)
+    for rows in (np.flatnonzero(part == each) for each in np.unique(part)):
+        yield numbers[rows].min(), numbers[rows].max(), rows
