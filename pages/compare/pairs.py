@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.compare import of_runs
-from pages.shared import cached, fields, format, fragments, selectors, tables
+from pages.shared import addresses, cached, fields, format, fragments, selectors, tables
 from pages.shared.figures import charts
 from pages.shared.results import predictions
 from pages.shared.rows import row_text
@@ -92,17 +92,21 @@ def _groups(a, b, names, file_name) -> None:
     }  # fmt: skip
     signs, bold = dict.fromkeys(("difference", "low", "high"), "{:+.1f}"), frame[["significant"]]
     key = f"compare.groups.{a[:6]}.{b[:6]}"
-    tables.show(frame, key, columns, signs=signs, best=bold.set_axis(["difference"], axis=1), most=320)
+    ticks = {"on_select": "rerun", "selection_mode": "single-row"}
+    event = tables.show(frame, key, columns, signs=signs, best=bold.set_axis(["difference"], axis=1), most=320, **ticks)
     n = bold["significant"].sum()
     st.caption(f"Bold: significant, with 5\u00a0% false discoveries; {n:,} of {format.count(len(frame), 'group')}.")
-    charts.csv_button("All groups, CSV", frame, f"{file_name}-groups-{a[:6]}-{b[:6]}")
+    for line in [line for line in event.selection.rows if line < len(frame)]:
+        group, data = frame.iloc[line], cached.dataset(cached.run(a).fingerprint)
+        addresses.to_map(data.fingerprint, group["group"], data.n_train + group["members"], f"{key}.map")
+    charts.csv_button("All groups, CSV", frame.drop(columns="members"), f"{file_name}-groups-{a[:6]}-{b[:6]}")
 
 
 @cached.shared("Comparing groups of rows")
 def _better_where(a, b):
     first, second = cached.run(a), cached.run(b)
     frame = review.slices(cached.dataset(first.fingerprint), second.ranking, against=first.ranking)
-    return frame.drop(columns="members").assign(**100 * frame[["P@1", "P@1_other", "difference", "low", "high"]])
+    return frame.assign(**100 * frame[["P@1", "P@1_other", "difference", "low", "high"]])
 
 
 def _labels_compared(a, b, k, names, heads, file_name) -> None:

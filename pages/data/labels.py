@@ -147,7 +147,7 @@ def show_rows(data, every: pd.DataFrame, of: str, name: str) -> None:
     st.caption(f"{format.showing(len(shown), len(every), 'row')}, {test:,} of them for the test.")
 
     def in_full():
-        contents = with_contents(data, every)
+        contents = tables.with_columns(data, with_contents(data, every))
         return contents.assign(labels=contents["labels"].map(", ".join))
 
     charts.csv_button("Rows, CSV", in_full, name)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.data import labels, rows
-from pages.shared import cached, fields, format, selectors, tables, tasks
+from pages.shared import addresses, cached, fields, format, selectors, tables, tasks
 from pages.shared.figures import charts
 from pages.shared.view import look, now
 from xmlcore import datasets, experiment, figures
@@ -15,7 +15,9 @@ from xmlcore import datasets, experiment, figures
 SHOWN, NAMED = 200, 4  # lines of the table; labels of a row that a point says
 WORDS, LETTERS = 70, 30  # letters of the text of a row, and of a label, that a point says
 CHOSEN = "map.chosen"  # how keys of the session's state begin: the marks that are selected on a map
+COLUMN = "column "  # begins the choice of a column of the user's table
 COLORS = {"labels": "Number of labels", "label": "A label", "test": "Test rows", "doubt": "Doubt about its labels"}
+VALUES, OTHERS = 5, "Others, or none"  # of a column that have colours of their own
 OF = {"rows": "Rows", "labels": "Labels"}
 PARTS = tuple(tables.PARTS)  # in the order of the map
 
@@ -31,6 +33,8 @@ def show(ready, described, name) -> None:
         reviews = (experiment.task("review", {"run": record["key"]}) for record in ready.every)
         review = next((task.key for task in reviews if task.exists()), "")
         offered = {key: title for key, title in COLORS.items() if key != "doubt" or review}
+        kept = () if data.columns is None else data.columns.columns[data.columns.nunique() > 1]
+        offered |= {f"{COLUMN}{name}": name for name in kept}
         color = fields.choice("Colour", offered, "map.color", place=color_box)
         if color == "label":
             label = selectors.choose_label(data, cached.label_names(fingerprint), "features", "map.label", "map.query")
@@ -42,13 +46,17 @@ def show(ready, described, name) -> None:
 
 def _map(data, described, name, about) -> None:
     fingerprint, of, *_ = about
+    whose, called, ringed = st.session_state.get(addresses.RINGED, ("", "", ()))
+    ringed = ringed if whose == fingerprint and of == "rows" else ()
     marked = _marked(data, of)
-    frame, marks, figure = _drawn(*about, marked)
+    frame, marks, figure = _drawn(*about, ringed + marked)
     key, n = f"{CHOSEN} {fingerprint} {of}", np.count_nonzero(marks >= 0)
     chosen = st.session_state.get(key)
 
     def choose(found):
         st.session_state[key] = found
+        if not found:
+            st.session_state.pop(addresses.RINGED, None)
 
     if (shared := figure.layout.meta["marks"]) < n:
         of_squares = "those of a small square, in their mean colour; the larger, the more"
@@ -61,13 +69,16 @@ def _map(data, described, name, about) -> None:
     charts.show_figure(figure, every, f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose)
     if chosen:
         listed, order = np.flatnonzero(np.isin(marks, chosen)), "selected on the map"
-        st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
+    elif ringed:
+        listed, order = np.array(ringed), f"“{format.plain(called)}”, with rings on the map"
     else:
         listed, order = np.arange(len(frame)), "in their order"
         if marked:
             places = frame[["x", "y"]].to_numpy()
             apart = np.linalg.norm(places - places[marked[-1]], axis=1)
             listed, order = np.argsort(apart, kind="stable"), "nearest on the map first"
+    if chosen or ringed:
+        st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
     _table(data, of, frame, listed, order, name, described)
 
 
@@ -94,7 +105,7 @@ def _drawn(fingerprint, of, color, label, review, marked):
         test = frame["id"] >= data.n_train
         frame = frame.assign(part=np.where(test, *PARTS[::-1]), row=frame["id"] - data.n_train * test)
         frame["value"], points = _values(data, color, label, review), [*zip(frame["part"], frame["row"])]
-        title = data.label_name(label) if color == "label" else COLORS[color]
+        title = data.label_name(label) if color == "label" else COLORS.get(color, color.removeprefix(COLUMN))
         said = lambda i: _said(data, *points[i])  # noqa: E731
     figure = figures.point_map(frame, f"Map of {len(frame):,} {of}", figures.short(title, 40), said, marked)
     return frame, figures.marks_of(frame), figure
@@ -106,6 +117,12 @@ def _values(data, color, label, review):
         return np.diff(Y.indptr)
     if color == "label":
         return Y[:, [label]].toarray()[:, 0].astype(int)
+    if color.startswith(COLUMN):
+        values = data.columns[color.removeprefix(COLUMN)]
+        if not isinstance(values.dtype, pd.CategoricalDtype):
+            return values.to_numpy()
+        top = [value for value in values.value_counts().index[:VALUES] if value != OTHERS]
+        return values.astype(pd.CategoricalDtype([*top, OTHERS]))
     values = np.zeros(Y.shape[0])
     if color == "doubt":
         doubts = cached.loaded_by_key("review", review).doubts.groupby("row")["doubt"].max()
@@ -128,7 +145,9 @@ def _said(data, part, row) -> str:
 def _named(data, of, frame) -> pd.DataFrame:
     if of == "labels":
         return frame.assign(name=tables.label_names(data, frame["id"]))
-    return frame.drop(columns="id").assign(labels=[labels.set_name(data, i) for i in frame["id"]])
+    return tables.with_columns(data, frame.drop(columns="id")).assign(
+        labels=[labels.set_name(data, i) for i in frame["id"]]
+    )
 
 
 def _table(data, of, frame, listed, order, name, described) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.review import to_label
 from pages.review.view import OF_RUN
-from pages.shared import actions, cached, format, tables
+from pages.shared import actions, addresses, cached, format, tables
 from pages.shared.rows import alike, explaining, row_text
 from xmlcore import explain
 
@@ -67,6 +67,7 @@ def _item(view, line) -> None:
     others = sorted(others - {label, *decided.index[decided == "remove"]})
     others = format.plain(", ".join(tables.label_names(view.data, others))) or "no others"
     st.markdown(f"**Training row {row:,}**{called}. Other labels: {others}.")
+    addresses.to_map(view.ready.fingerprint, f"training row {row:,}", [row], "review.map")
     _why(view, row, label, name)
     alike.show(view.ready.fingerprint, view.data.X_train[[row]], "review.nearest", label, row)
 

@@ -17,6 +17,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 SCRIPT = FOLDER / "main" / "script.py"
 FIRST = "Data"  # the page at "/"
 ABOUT = "About this result"  # the section of the Train page with all that is known of the result
+RINGED = "map.ringed"  # likewise: of which data set the map has rings, around what, and these rows
 ADDING = "data.adding"  # key of st.session_state: whether the Data page opens with the ways to get more data sets
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
@@ -61,10 +62,17 @@ def keep(name: str, value: str) -> None:
     st.text_input(name, key=name, bind="query-params")
 
 
-def switch(name: str) -> None:
+def switch(name: str, **also: str) -> None:
     """Open another page with what these fields say; ``st.switch_page`` refuses to write what a field is bound to."""
     with get_script_run_ctx().session_state.query_params() as params:
         fields = {field: params[field] for field in params if params.is_bound(field)}
         for field in fields:
             params.unbind_widget(params.get_binding_for_param(field).widget_id)
-    st.switch_page(page(name), query_params=fields)
+    st.switch_page(page(name), query_params=fields | also)
+
+
+def to_map(fingerprint: str, called: str, lines, key: str) -> None:
+    """Offer the map of a data set with a ring around some rows, numbered from the training rows on."""
+    if st.button("Show on the map", key=key, type="tertiary", icon=":material/scatter_plot:"):
+        st.session_state[RINGED] = fingerprint, called, tuple(map(int, lines))
+        switch("Data", section="Map")

@@ -66,6 +66,14 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
     return frame
 
 
+def with_columns(data, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns of the user's table to a table of test rows, or of rows of each ``part``, for a file."""
+    if data.columns is None:
+        return frame
+    lines = np.asarray(frame["row"] + data.n_train * (frame.get("part", "test") == "test"), np.int64)
+    return frame.join(data.columns.iloc[lines].set_axis(frame.index).add_prefix("column "))
+
+
 def label_names(data, labels) -> list[str]:
     return [data.label_name(int(j)) for j in labels]
 

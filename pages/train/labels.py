@@ -270,6 +270,7 @@ def _rows_of_group(ready, group, key) -> None:
     n_listed = list_rows(data, run, frame.assign(first=first), key)
     wrong = f"{(~right).sum():,} with a wrong first label, these first"
     st.caption(f"{format.showing(n_listed, len(row), 'row')}: {wrong}. Tick one to explain it.")
+    addresses.to_map(ready.fingerprint, group["name"], data.n_train + row, f"{key}.map")
     if run.has_model and st.session_state[key]["selection"]["rows"]:
         addresses.link("Explain", "Explain this row")
 

@@ -12,6 +12,7 @@ def small_data(name="small", seed=0, names=True):
     Y[:, 0] |= ~Y.any(axis=1)
     X = np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (80, 16)) + (rng.random((80, 16)) < 0.05)
     named = {"feature_names": [f"word_{j}" for j in range(16)], "label_names": [f"topic *{j}*" for j in range(8)]}
+    named["columns"] = {"language": ["en", "de"] * 40}
     return Dataset(name, X[:60], Y[:60], X[60:], Y[60:], **named if names else {})
 
 

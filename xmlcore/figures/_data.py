@@ -23,6 +23,8 @@ LETTERS, LEAST, MOST = 52, 8, 28
 LINES = 3  # of a name at most
 MOST_POINTS, SQUARES = 20_000, 100  # points of a map; where there are more, squares across it that are drawn instead
 MOST_AREAS = 200
+MANY_RINGS = 20  # likewise
+KIND_COLORS = [color for color in ink.PALETTE if color not in (ink.VERMILION, ink.GREY)]  # rings are vermilion
 MANY_MARKS = 2_000  # of a map; fewer are larger
 FEW = 60  # rectangles; more need more height, so that names fit
 
@@ -172,27 +174,43 @@ def point_map(
 ) -> Figure:
     """Draw points at ``x``, ``y`` in the colour of their ``value``, which ``value`` names; see :func:`marks_of`.
 
+    Values are numbers, or a few categories, of which the last is grey and stands for points without a value, too.
     ``name_of(line)`` is said of a point, and lines in ``marked`` have a ring.
     """
     marked = [check_count(line, "marked", 0, len(frame) - 1) for line in marked]
     need_columns(frame, ["x", "y", "value"], "point_map")
-    marks = marks_of(frame)
+    marks, numbers, kinds = marks_of(frame), frame["value"], []
     known, lines = np.flatnonzero(marks >= 0), np.arange(len(frame))
-    sums = frame.iloc[known].assign(line=lines[known], rows=1).groupby(marks[known])
+    if isinstance(numbers.dtype, pd.CategoricalDtype):
+        kinds = [*numbers.cat.categories]
+        numbers = numbers.cat.codes.to_numpy(np.int64) % len(kinds)
+    sums = frame.assign(value=numbers).iloc[known].assign(line=lines[known], rows=1).groupby(marks[known])
     drawn = sums.agg({"x": "mean", "y": "mean", "value": "mean", "line": "first", "rows": "sum"})
-    drawn = drawn.sort_values("value", kind="stable")  # what stands out is on top
-    texts = [name_of(line) if n == 1 else f"{n:,} points" for line, n in zip(drawn["line"], drawn["rows"])]
+    if kinds:  # the one that most points of a mark have
+        counts = np.bincount(marks[known] * len(kinds) + numbers[known], minlength=len(drawn) * len(kinds))
+        drawn["value"] = counts.reshape(-1, len(kinds)).argmax(axis=1)
+    drawn = drawn.sort_values("value", ascending=not kinds, kind="stable", na_position="first")  # the last is on top
+    drawn["text"] = [name_of(line) if n == 1 else f"{n:,} points" for line, n in zip(drawn["line"], drawn["rows"])]
+    drawn["size"] = np.sqrt(drawn["rows"]).clip(upper=14) + (8 if len(drawn) < MANY_MARKS else 4)
     figure = Drawing(title, known, len(frame), marks=len(drawn))
-    size = np.sqrt(drawn["rows"]).clip(upper=14) + (8 if len(drawn) < MANY_MARKS else 4)
-    look = {"size": size, "color": drawn["value"], "coloraxis": "coloraxis", "line": {"width": 0.5, "color": ink.EDGE}}
-    hover = f"%{{hovertext}}<br>{value}: %{{marker.color:,.3~r}}<extra></extra>"
-    said = {"hovertemplate": hover, "hovertext": texts, "customdata": [[mark] for mark in drawn.index.tolist()]}
-    figure.add("scattergl", x=drawn["x"], y=drawn["y"], mode="markers", marker=look, showlegend=False, name="", **said)
+    for i, kind in enumerate(kinds or [None]):
+        part, name = drawn, "%{marker.color:,.4~r}"
+        look = {"color": drawn["value"], "coloraxis": "coloraxis"}
+        if kinds:
+            part, name = drawn[drawn["value"] == i], whole(kind)
+            look = {"color": ink.GREY if kind == kinds[-1] else KIND_COLORS[i % len(KIND_COLORS)]}
+        said = {"hovertemplate": f"%{{hovertext}}<br>{value}: {name}<extra></extra>", "hovertext": part["text"]}
+        said |= {"showlegend": bool(kinds), "name": short(kind, 30) if kinds else ""}
+        look |= {"size": part["size"], "line": {"width": 0.5, "color": ink.EDGE}}
+        at = {"x": part["x"], "y": part["y"], "customdata": [[mark] for mark in part.index.tolist()]}
+        figure.add("scattergl", mode="markers", marker=look, **at, **said)
     rings = frame.iloc[[line for line in marked if marks[line] >= 0]]
-    ring = {"size": 18, "color": ink.VERMILION, "symbol": "circle-open", "line": {"width": 3}}
+    size, width = (18, 3) if len(rings) <= MANY_RINGS else (9, 1.5)
+    ring = {"size": size, "color": ink.VERMILION, "symbol": "circle-open", "line": {"width": width}}
     figure.add("scattergl", x=rings["x"], y=rings["y"], mode="markers", marker=ring, hoverinfo="skip", showlegend=False)
     low, high = (float(drawn["value"].min()), float(drawn["value"].max())) if len(drawn) else (0.0, 1.0)
-    figure.color_bar(value, {"colorscale": ink.SCALE, "cmin": low, "cmax": high}, {"nticks": 4}, shown=high > low)
+    if not kinds:
+        figure.color_bar(value, {"colorscale": ink.SCALE, "cmin": low, "cmax": high}, {"nticks": 4}, shown=high > low)
     margin = {"l": 8, "r": 8, "b": 56}
     return figure.checked({"visible": False}, {"visible": False}, height=560, margin=margin, dragmode="select")
 

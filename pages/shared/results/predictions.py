@@ -21,7 +21,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
     names = tables.part(data, "test")[2]
     if names is not None:
         frame.insert(1, "row_name", [names[i] for i in frame["row"]])
-    return frame
+    return tables.with_columns(data, frame)
 
 
 def known_scores(ranking) -> np.ndarray:

@@ -1,12 +1,14 @@
 """On Compare: another program's predictions, mixtures of ticked results, and settings side by side."""
 
+import functools
+
 import pandas as pd
 import pytest
 
 from pages.compare import table
-from pages.shared import settings
+from pages.shared import addresses, settings
 from tests.pages.making import plainly, predictions, put_file, ticked, train
-from xmlcore import experiment
+from xmlcore import experiment, review
 
 
 def upload(page, name, content):
@@ -82,3 +84,16 @@ def test_beside_another_model_stand_changed_settings(ready):
     train(ready, "OneVsRest", C=2.0)
     own = {settings.changed("LdSM", {"n_estimators": 2}), settings.changed("OneVsRest", {"C": 2.0})}
     assert {*ready.go("compare").frame("by_hand", "by_itself")["by_hand"]} == own
+
+
+@pytest.mark.sections("Is the difference real?")
+def test_rows_of_a_group_of_two_results_are_shown_on_the_map(ready, monkeypatch):
+    monkeypatch.setattr(review, "slices", functools.partial(review.slices, least=5))
+    keys = [train(ready, "PLT"), train(ready, "NearestRows")]
+    page = ticked(ready.go("compare"), keys)
+    (table,) = (one for one in page.at.dataframe if "group" in one.value and "rows" in one.value)
+    page.tick(table, 2).click("Show on the map")
+    fingerprint, name, rows = page.at.session_state[addresses.RINGED]
+    group = table.value.iloc[2]
+    assert (name, len(rows)) == (group["group"], group["rows"]) and min(rows) >= 60
+    assert fingerprint == experiment.load("train", keys[0]).fingerprint

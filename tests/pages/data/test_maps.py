@@ -3,6 +3,10 @@
 import pytest
 
 
+def drawn(page):
+    return any("map." in one.proto.id for one in page.at.get("plotly_chart"))
+
+
 def chart(page):
     return next(one for one in page.at.get("plotly_chart") if "map." in one.proto.id)
 
@@ -10,7 +14,7 @@ def chart(page):
 @pytest.mark.sections("Map")
 @pytest.mark.parametrize("of", ["rows", "labels"])
 def test_a_selection_is_listed_and_a_ticked_line_is_marked(ready, of):
-    ready.set("map.of", of).until(lambda page: any("map." in one.proto.id for one in page.at.get("plotly_chart")))
+    ready.set("map.of", of).until(drawn)
     marks = [{"customdata": [4]}, {"customdata": [2]}]
     ready.send(chart(ready), {"selection": {"points": marks, "point_indices": [], "box": [], "lasso": []}})
     assert "selected on the map" in ready.text()
@@ -21,3 +25,9 @@ def test_a_selection_is_listed_and_a_ticked_line_is_marked(ready, of):
     ready.click("List all")
     (table,) = (one for one in ready.at.dataframe if "map.table" in one.proto.id)
     assert table.value["row" if of == "rows" else "label"].iloc[0] == 4, "nearest to itself"
+
+
+@pytest.mark.sections("Map")
+def test_a_column_of_the_table_colours_points(ready):
+    page = ready.set("map.color", "column language").until(drawn)
+    assert all(f'"name":"{kind}"' in chart(page).proto.spec for kind in ("en", "de", "Others, or none"))

@@ -178,7 +178,7 @@ def test_a_pair_that_is_ticked_shows_its_rows(ready):
     assert "No test row has both" in page.search("train.confusions.query", "nothing like this").text()
 
 
-@pytest.mark.sections("Weak groups")
+@pytest.mark.sections("Weak groups", "Map")
 def test_rows_of_a_weak_group_are_listed(ready, monkeypatch):
     monkeypatch.setattr(labels, "FEWEST", 20)
     monkeypatch.setattr(review, "slices", functools.partial(review.slices, least=5))
@@ -187,4 +187,8 @@ def test_rows_of_a_weak_group_are_listed(ready, monkeypatch):
     assert "groups are significantly weaker" in page.text() and table["rows"].between(5, 15).all()
     page.walk(at="group-1", section="Weak groups")
     assert f"Rows of “{table['name'][1]}”" in page.text()
-    assert len(page.frame("row", "first", "labels")) == table["rows"][1]
+    members = page.frame("row", "first", "labels")["row"]
+    assert len(members) == table["rows"][1]
+    (button,) = (one.key for one in page.at.button if one.label == "Show on the map")
+    page.press(button).go("data").until(lambda page: "with rings on the map" in page.text())
+    assert sorted(page.frame("row", "part")["row"]) == sorted(members)
