@@ -16,34 +16,34 @@ ROOT = Path(__file__).resolve().parents[1]
 # Most lines of Python of each folder of the product, with all folders in it.
 FOLDERS = {
     "app.py": 37,
-    "pages/compare": 1_335,
-    "pages/data": 2_336,
+    "pages/compare": 1_339,
+    "pages/data": 2_355,
     "pages/explain": 689,
     "pages/features": 932,
     "pages/jobs": 362,
     "pages/main": 5,
     "pages/papers": 339,
     "pages/predict": 1_243,
-    "pages/review": 610,
+    "pages/review": 611,
     "pages/robustness": 865,
     "pages/sampling": 542,
-    "pages/shared": 7_157,
+    "pages/shared": 7_169,
     "pages/storage": 407,
-    "pages/train": 1_323,
+    "pages/train": 1_324,
     "pages/trees": 997,
     "xmlcore": 4_287,
     "xmlcore/_kernels": 8_001,
     "xmlcore/cli": 1_382,
-    "xmlcore/datasets": 10_381,
+    "xmlcore/datasets": 10_424,
     "xmlcore/decisions": 1_011,
     "xmlcore/experiment": 7_498,
     "xmlcore/explain": 1_115,
-    "xmlcore/figures": 3_368,
+    "xmlcore/figures": 3_386,
     "xmlcore/jobs": 2_144,
     "xmlcore/metrics": 3_027,
     "xmlcore/models": 11_599,
-    "xmlcore/papers": 582,
-    "xmlcore/review": 580,
+    "xmlcore/papers": 242,
+    "xmlcore/review": 605,
     "xmlcore/robustness": 1_278,
     "xmlcore/selection": 3_586,
     "xmlcore/serve": 1_409,
@@ -51,15 +51,16 @@ FOLDERS = {
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 49_891, "benchmarks": 7_812}
+LINES = {"tests": 50_041, "benchmarks": 7_812}
 FILES = {"product": 499}
+DATA = {"product": 1_722}  # lines of the product's other files: style, pages of HTML, and tables of TOML and CSV
 COMPLEX = {"product": 16}
 # Lines that a capability which is planned may add: to the product, and to the tests. Whoever uses some of them raises
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (1, 0),
-    "the four papers to the letter": (0, 195),
-    "methods that work together, and features chosen by trials": (0, 138),
+    "the four papers to the letter": (0, 183),
+    "methods that work together, and features chosen by trials": (0, 0),
     "past one machine": (617, 274),
     "a desk for labels that need a look": (0, 0),
 }
@@ -110,6 +111,18 @@ def test_the_product_has_no_more_files():
     _held("files of the product", counted()[1], FILES["product"])
 
 
+def lines_of_data():
+    """Return the lines of all files of the product that are no Python and are written by hand."""
+    endings = (".css", ".html", ".toml", ".csv")
+    return sum(
+        _lines(path) for top in ("pages", "xmlcore") for path in (ROOT / top).rglob("*") if path.suffix in endings
+    )
+
+
+def test_tables_and_style_of_the_product_do_not_grow_unseen():
+    _held("lines that are no Python", lines_of_data(), DATA["product"])
+
+
 def test_the_product_has_no_more_complex_functions():
     _held("functions of a complexity above 10", complex_functions(), COMPLEX["product"])
 
@@ -128,4 +141,9 @@ def _held(name, number, most):
 if __name__ == "__main__":
     of_folders, n_files = counted()
     print(*(f'    "{name}": {of_folders[name]},' for name in sorted(set(of_folders) - set(LINES))), sep="\n")
-    print({name: of_folders[name] for name in LINES}, {"files": n_files}, {"complex": complex_functions()})
+    print(
+        {name: of_folders[name] for name in LINES},
+        {"files": n_files},
+        {"complex": complex_functions()},
+        lines_of_data(),
+    )
