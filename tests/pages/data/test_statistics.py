@@ -12,7 +12,7 @@ import streamlit as st
 from pages.data import answer, labels, problems, sizes
 from pages.data.forms import form
 from pages.data.forms import split as split_form
-from pages.shared import style
+from pages.shared.operator import entrance
 from pages.shared.workspaces import dataset_list, workspace
 from tests.pages.making import use, use_listed
 from tests.pages.small import small_data
@@ -228,4 +228,4 @@ def test_a_large_data_set_is_examined_by_a_worker(ready, monkeypatch):
     ready.run().until(lambda s: s.at.get("radio") and any(one.key == "together.which" for one in s.at.radio))
     ready.set("together.which", "pairs")
     assert any(chart.proto.id.endswith("together.heat") for chart in ready.at.get("plotly_chart"))
-    assert "st-key-together-heat]" in style.WIDE, "a phone scrolls it, and shows each name"
+    assert "st-key-together-heat]" in entrance.WIDE, "a phone scrolls it, and shows each name"

@@ -6,7 +6,8 @@ import pytest
 
 from pages.sampling import row as row_part
 from pages.sampling import studies
-from pages.shared import format, style
+from pages.shared import format
+from pages.shared.operator import entrance
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, said_plainly, titles
 from xmlcore import DoubleSampling, datasets, experiment, metrics
@@ -156,7 +157,7 @@ def test_rows_of_several_classes_have_accuracy_beside_p_at_1(ready):
     assert said.startswith("Of 10 candidates for") and " of 2 true labels**" in said
     page.set("sampling.row", lost[0])
     assert any(chart.proto.id.endswith("sampling.contributions") for chart in page.at.get("plotly_chart"))
-    assert "st-key-sampling-contributions]" in style.WIDE, "a phone scrolls it"
+    assert "st-key-sampling-contributions]" in entrance.WIDE, "a phone scrolls it"
 
 
 def test_measured_values_hold_the_runs_own_result(measured, key):

@@ -17,7 +17,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.shared.operator import entrance, guard
-from pages.shared.style import STYLE
+from pages.shared.operator.entrance import STYLE
 from pages.shared.workspaces import stored, workspace
 from xmlcore.state import database
 
