@@ -402,13 +402,13 @@ def test_the_next_sweep_tries_lost_trials_again(easy, calls, queue):
 
 
 def test_the_work_left_is_that_of_the_settings_left(easy):
-    sweep = made(easy, model="LdSM", params=None, grid={"n_estimators": [1, 100]})
+    sweep = made(easy, model="LdSM", params=None, grid={"n_estimators": [1, 20]})
     plan = sweep.plan()
     few, many = (sweep.work(dataclasses.replace(plan, waiting=[one])).values for one in plan.waiting)
     assert few < many and few + many == pytest.approx(sweep.work().values)
     assert sweep.seconds_left(plan) is None
     times.add(plan.waiting[0].work(), 2.0)
-    assert sweep.seconds_left(plan) == pytest.approx(2.0 * 101) == sweep.estimate().seconds
+    assert sweep.seconds_left(plan) == pytest.approx(2.0 * 21) == sweep.estimate().seconds
 
 
 def test_the_work_of_a_sweep_is_that_of_all_its_trainings(easy, calls, monkeypatch):

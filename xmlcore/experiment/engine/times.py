@@ -11,7 +11,7 @@ from xmlcore.system import cache_root
 
 TABLE = "times"  # of the database: "group/number" -> the fields of Took, and the values and settings of the work
 MOST = 40  # times that are kept of a group
-FARTHEST = 1000.0  # most and least values, as a multiple, of work from which a time is taken
+FARTHEST = 30.0  # most values, as a multiple, of work from which a time is taken; fewer by as much: start-up counts
 MUCH = 50 << 20  # bytes; smaller memory depends on what the process did before
 
 
