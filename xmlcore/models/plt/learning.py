@@ -44,6 +44,7 @@ from xmlcore.validation import as_array, check_count, check_features, check_labe
 GROWTH = 1.2  # The model is fitted anew once it has so many times the rows, or the labels, of its last fit.
 VOTES = 10  # A new label is put beside those of this many that the model predicts for its rows.
 VISITS = 2  # of each row, at most on average, where dual variables are known. The next learning goes on with them.
+FEW = 0.001  # share of rows; where fewer change, each row is visited once
 CROWDED = 2  # A group of labels gets at most so many times as many as the largest one had.
 
 _SAVED = {
@@ -170,20 +171,24 @@ def learn(model, X, Y, at, progress) -> None:
     at = None if at is None else _places(at, X.shape[0], kept.X.shape[0])
     if X.shape[0] == 0 and n_labels == model.n_labels_:
         return
-    all_X, all_Y = _with_rows(kept.X, X, at, n_features), _with_rows(kept.Y, Y, at, n_labels)
+    changed, moved = np.arange(kept.X.shape[0], kept.X.shape[0] + X.shape[0]), np.ones(X.shape[0], bool)
+    if at is not None:  # moved: which have other features than before
+        changed, before = np.sort(at), _with_rows(kept.X[np.sort(at)], X[:0], None, n_features)
+        moved = np.diff((_with_rows(X[np.argsort(at)], X[:0], None, n_features) != before).indptr) > 0
+    is_same = not moved.any() and n_features == kept.X.shape[1]
+    all_X = kept.X if is_same else _with_rows(kept.X, X, at, n_features)
+    all_Y = _with_rows(kept.Y, Y, at, n_labels)
     n_rows = all_X.shape[0]
     if n_rows >= GROWTH * kept.first[0] or n_labels >= GROWTH * kept.first[1]:
         model._fit(all_X, all_Y, progress)
         return
-    columns, more = _with_columns(model, kept, X)
-    scaled = {
-        name: (_with_rows(kept.scaled[name][0], rows, at, rows.shape[1]), scaling)
-        for name, (rows, scaling) in more.items()
-    }
-    changed = np.arange(kept.X.shape[0], n_rows) if at is None else np.sort(at)
-    moved = np.ones(changed.size, bool)  # which have other features than before
-    if at is not None:
-        moved = np.diff((all_X[changed] != _with_rows(kept.X, X[:0], None, n_features)[changed]).indptr) > 0
+    columns, scaled = model.feature_of_column_, kept.scaled
+    if not is_same:
+        columns, more = _with_columns(model, kept, X)
+        scaled = {
+            name: (_with_rows(scaled[name][0], rows, at, rows.shape[1]), scaling)
+            for name, (rows, scaling) in more.items()
+        }
     votes = _votes(model, X, Y) if n_labels > model.n_labels_ else None
     names, made, entropy = scalings_of(model.settings_["normalize"]), [], model._entropy()
     for number in range(len(model.trees_)):
@@ -275,30 +280,40 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, moved
     n_now, n_columns = rows.shape
     old_node = np.full(tree.n_nodes, -1)
     old_node[place] = np.arange(before.n_nodes)
-    under, had_factor = _under(Y, tree), arrays.root_group == 0
+    gone, come, is_touched = _touched(tree, Y, before, model.rows_.Y, place, changed, moved)
+    under = _under(Y, tree) if votes is not None else _moved(kept.under, gone, come)
+    had_factor = arrays.root_group == 0
     groups = groups_of(tree, had_factor or under.ptr[1] < n_now)
     parents, first, sizes = (np.array([getattr(g, name) for g in groups]) for name in ("parent", "first", "size"))
     old_parent = np.where(parents < 0, 0, old_node[parents])
     old = arrays.group_ptr[old_parent] + (first - tree.first_child[parents]) // GROUP_SIZE
     old = np.where(old < arrays.group_ptr[old_parent + 1], old, -1)
     old[parents < 0] = 0 if had_factor else -1
-    is_touched = _touched(tree, Y, before, model.rows_.Y, place, changed, moved)
     todo = np.flatnonzero(is_touched[parents] | (sizes != np.where(old < 0, 0, arrays.group_size[old])))
     if not todo.size:
         return before, arrays, kept
+    is_changed = np.zeros(n_now, bool)
+    is_changed[changed] = True
     x = ScaledRows(*unsigned_parts(rows), np.ones(n_now, np.float32))
     duals = [kept.duals[g] if g >= 0 else np.empty((0, 0), np.float16) for g in old]
+
+    def are_in(rows, others):
+        found = ~is_changed[rows]  # others stay where they are
+        found[~found] = np.isin(rows[~found], others, True)
+        return found
 
     def train(g):
         group, own = groups[g], own_rows(under, groups[g], n_now)
         was_own = own_rows(kept.under, group._replace(parent=min(group.parent, old_parent[g])), model.rows_.X.shape[0])
         dual, fresh, few = np.zeros((own.size, group.size), np.float32), ALL, settings
         if old[g] >= 0:
-            stays = np.isin(was_own, own, True)
-            dual[np.isin(own, was_own, True), : duals[g].shape[1]] = duals[g][stays]
+            stays = are_in(was_own, own)
+            dual[are_in(own, was_own), : duals[g].shape[1]] = duals[g][stays]
             if duals[g].shape[1] == group.size:
-                few = settings._replace(max_epochs=min(VISITS, settings.max_epochs))
-                fresh = np.flatnonzero(np.isin(own, changed, True)).astype(np.int32) if stays.all() else ALL
+                came = np.flatnonzero(is_changed[own]).astype(np.int32)
+                visits = VISITS if came.size + np.count_nonzero(~stays) > FEW * own.size else 1
+                few = settings._replace(max_epochs=min(visits, settings.max_epochs))
+                fresh = came if stays.all() else ALL
         found = trained(x, n_columns, scaling, own, under, *group[2:], few, g, dual, fresh)
         duals[g] = as_kept(dual)
         return found
@@ -314,8 +329,11 @@ def _under(Y, tree) -> NodeRows:
     return node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
 
 
-def _touched(tree, Y, before, old_Y, place, rows, moved) -> np.ndarray:
-    """Return which nodes have children whose rows come or go, or have other features (``moved``); last, no node."""
+def _touched(tree, Y, before, old_Y, place, rows, moved) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pairs of a node and a row that are no more, and new ones, each as columns; and which nodes are touched.
+
+    These have children whose rows come or go, or have other features (``moved``); last, no node.
+    """
     n = rows.size
 
     def pairs(labels, tree, number):
@@ -326,9 +344,24 @@ def _touched(tree, Y, before, old_Y, place, rows, moved) -> np.ndarray:
     new, old = pairs(Y[rows], tree, np.arange(tree.n_nodes)), pairs(old_Y[rows[rows < old_Y.shape[0]]], before, place)
     every, is_touched = np.union1d(new, old), np.zeros(tree.n_nodes + 1, bool)
     is_touched[every[moved[every % n]] // n] = True
-    is_touched[tree.parent[np.setxor1d(new, old) // n]] = True
+    only = np.setdiff1d(old, new), np.setdiff1d(new, old)
+    gone, come = (np.stack([numbers // n, rows[numbers % n]]) for numbers in only)
+    is_touched[tree.parent[np.r_[gone[0], come[0]]]] = True
     is_touched[-1] |= moved.any()
-    return is_touched
+    return gone, come, is_touched
+
+
+def _moved(under: NodeRows, gone, come) -> NodeRows:
+    """Return the rows of each node without some pairs of a node and a row, and with others."""
+
+    def places(pairs):
+        parts = ((under.ptr[node], under.rows[slice(*under.ptr[node : node + 2])], row) for node, row in pairs.T)
+        return np.array([first + np.searchsorted(rows, row) for first, rows, row in parts], np.int64)
+
+    at, into, n_nodes = places(gone), places(come), under.ptr.size - 1
+    rows = np.delete(np.insert(under.rows, into, come[1]), at + np.searchsorted(into, at, "right"))
+    lost, got = (np.bincount(pairs[0], minlength=n_nodes) for pairs in (gone, come))
+    return NodeRows(pointers(np.diff(under.ptr) - lost + got), rows, under.boosts)
 
 
 def _spliced(tree, groups, before, old, place, results) -> TreeArrays:
