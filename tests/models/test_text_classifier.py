@@ -1,5 +1,6 @@
 """TextClassifier: label names in and out, cross-validation, and files that other processes read."""
 
+import copy
 import inspect
 
 import numpy as np
@@ -165,6 +166,19 @@ def test_further_texts_are_learnt_as_the_model_learns_rows():
     np.testing.assert_array_equal(found.decision_function(texts), scores)
     with pytest.raises(TypeError, match="OneVsRest does not learn further texts: LdSM, DoubleSampling,"):
         TextClassifier(OneVsRest()).partial_fit(texts, label_lists)
+
+
+def test_corrected_texts_are_learnt_as_the_model_learns_corrected_rows():
+    texts, label_lists = some_texts()
+    found = TextClassifier(PLT(learnable=True)).fit(texts, label_lists)
+    before, X = copy.copy(found), found.vectorizer_.transform(texts)
+    expected = copy.copy(found.model_).correct([3, 7], X[[3, 8]], [["new"], label_lists[9]])
+    assert found.correct([3, 7], [texts[3], texts[8]], [["new"], label_lists[9]]) is found
+    assert found.labels_ == expected.label_names_ and found.labels_[-1] == "new" and found.n_rows_seen_ == len(texts)
+    np.testing.assert_array_equal(found.decision_function(texts), expected.decision_function(X))
+    assert "new" not in before.labels_
+    with pytest.raises(TypeError, match="LdSM does not learn corrected texts: learnable PLTs do"):
+        TextClassifier(LdSM(n_estimators=1)).fit(texts, label_lists).correct([3], texts[3:4], label_lists[3:4])
 
 
 def test_scikit_learns_measures_take_predictions_of_texts():

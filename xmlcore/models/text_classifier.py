@@ -33,6 +33,10 @@ PARAMETERS = (
         "estimator", None, optional=True, in_form=False,
     ),
 )  # fmt: skip
+LEARNT = {  # what only some models can learn, by their method, and which
+    "partial_fit": "further texts: LdSM, DoubleSampling, learnable PLTs",
+    "correct": "corrected texts: learnable PLTs",
+}
 
 
 @described
@@ -200,18 +204,53 @@ class TextClassifier(RoutesWeights, WrapsModel):
             The model cannot learn further rows: LdSM and DoubleSampling can, and PLT with ``learnable=True``.
         """
         self._check_params()
+        return self._learn("partial_fit", X, y, Y, progress, label_names=label_names, classes=classes)
+
+    @documented
+    def correct(
+        self,
+        at: ArrayLike,
+        X: Texts,
+        y: Labels | None = None,
+        *,
+        Y: Labels | None = None,
+        progress: ProgressLike = silent,
+        label_names: LabelNames | None = None,
+    ) -> Self:
+        """Learn texts that replace texts which the model has learnt, such as those with corrected labels.
+
+        Parameters
+        ----------
+        at : array of int, shape (n,)
+            The texts that are replaced, numbered from 0 in the order in which the model got them.
+        X : list, array or Series of str
+        {y_or_classes, Y, progress, label_names}
+
+        Returns
+        -------
+        TextClassifier
+            The classifier. If the work is stopped or fails, it stays as it was.
+
+        Raises
+        ------
+        TypeError
+            The model keeps no rows: PLT with ``learnable=True`` does.
+        """
+        self._check_fitted()
+        return self._learn("correct", X, y, Y, progress, at, label_names=label_names)
+
+    def _learn(self, how, X, y, Y, progress, *places, **known) -> Self:
+        """Have a copy of the model learn texts by its method ``how``, and keep it."""
         fitted = self.__sklearn_is_fitted__()
         model = copy.copy(self.model_) if fitted else self._new("model")
-        if not hasattr(model, "partial_fit"):
-            raise TypeError(
-                f"{type(model).__name__} does not learn further texts: LdSM, DoubleSampling, learnable PLTs do"
-            )
+        if not hasattr(model, how):
+            raise TypeError(f"{type(model).__name__} does not learn {LEARNT[how]} do")
         X, y = _texts_and_labels(X, y, Y)
         progress = to_progress(progress)
         vectorizer = self.vectorizer_ if fitted else self._new("vectorizer")
         transform = vectorizer.transform if fitted else vectorizer.fit_transform
         rows, rest = transform(X, progress=part_of(progress, 0.0, 0.2)), part_of(progress, 0.2, 1.0)
-        model.partial_fit(rows, y, progress=rest, label_names=label_names, classes=classes)
+        getattr(model, how)(*places, rows, y, progress=rest, **known)
         self.vectorizer_, self.model_ = vectorizer, model
         self._keep(*model._kept())
         return self
