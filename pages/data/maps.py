@@ -15,6 +15,7 @@ from xmlcore import datasets, experiment, figures
 SHOWN, NAMED = 200, 4  # lines of the table; labels of a row that a point says
 WORDS, LETTERS = 70, 30  # letters of the text of a row, and of a label, that a point says
 CHOSEN = "map.chosen"  # how keys of the session's state begin: the marks that are selected on a map
+WHOLE = ((-np.inf, -np.inf), (np.inf, np.inf))  # corners of what is drawn
 COLUMN = "column "  # begins the choice of a column of the user's table
 COLORS = {"labels": "Number of labels", "label": "A label", "test": "Test rows", "doubt": "Doubt about its labels"}
 VALUES, OTHERS = 5, "Others, or none"  # of a column that have colours of their own
@@ -49,21 +50,32 @@ def _map(data, described, name, about) -> None:
     whose, called, ringed = st.session_state.get(addresses.RINGED, ("", "", ()))
     ringed = ringed if whose == fingerprint and of == "rows" else ()
     marked = _marked(data, of)
-    frame, marks, figure = _drawn(*about, ringed + marked)
-    key, n = f"{CHOSEN} {fingerprint} {of}", np.count_nonzero(marks >= 0)
-    chosen = st.session_state.get(key)
+    key = f"{CHOSEN} {fingerprint} {of}"
+    chosen, (low, high) = st.session_state.get(key), st.session_state.get(f"{key} zoom", WHOLE)
+    frame, marks, figure = _drawn(*about, ringed + marked, low, high)
+    n = np.count_nonzero(marks >= 0)
 
-    def choose(found):
+    def choose(found, zoom=None):
         st.session_state[key] = found
-        if not found:
+        if zoom is not None:
+            st.session_state[f"{key} zoom"] = zoom
+        elif not found:
             st.session_state.pop(addresses.RINGED, None)
 
+    if low != WHOLE[0]:
+        st.button(
+            f"Whole map of {len(frame):,} {of}", on_click=choose, args=([], WHOLE), icon=":material/zoom_out_map:"
+        )
+    elif n < len(frame):
+        without = {"rows": "features that others have", "labels": "rows"}[of]
+        st.caption(f"{format.count(len(frame) - n, of[:-1])} without {without} cannot be drawn.")
     if (shared := figure.layout.meta["marks"]) < n:
         of_squares = "those of a small square, in their mean colour; the larger, the more"
         st.caption(f"{shared:,} circles stand for {n:,} {of}, each for {of_squares}.")
-    if n < len(frame):
-        without = {"rows": "features that others have", "labels": "rows"}[of]
-        st.caption(f"{format.count(len(frame) - n, of[:-1])} without {without} cannot be drawn.")
+        if chosen:
+            inside = frame.loc[np.isin(marks, chosen), ["x", "y"]]
+            area = tuple(inside.min()), tuple(inside.max())
+            st.button("Zoom in", on_click=choose, args=([], area), icon=":material/zoom_in:")
     text = f"Each point is one of {n:,} {of}; directions and distances far away mean nothing."
     every = lambda: _named(data, of, frame)  # noqa: E731
     charts.show_figure(figure, every, f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose)
@@ -92,10 +104,11 @@ def _marked(data, of) -> tuple[int, ...]:
 
 
 @cached.shared("Drawing the map")
-def _drawn(fingerprint, of, color, label, review, marked):
-    """Return the points of a map, their marks, and the figure."""
+def _drawn(fingerprint, of, color, label, review, marked, low, high):
+    """Return the points of a map, those outside a rectangle without a place, their marks, and the figure."""
     data = cached.dataset(fingerprint)
     places = cached.loaded(experiment.task("map", {"dataset": fingerprint}, {"of": of})).places
+    places = np.where(((places >= low) & (places <= high)).all(axis=1)[:, None], places, np.nan)
     frame = pd.DataFrame({"id": np.arange(len(places)), "x": places[:, 0], "y": places[:, 1]})
     if of == "labels":
         counts = cached.description(fingerprint).labels.sort_values("label")["n_train"].to_numpy()
