@@ -44,6 +44,7 @@ from xmlcore.validation import as_array, check_count, check_features, check_labe
 GROWTH = 1.2  # The model is fitted anew once it has so many times the rows, or the labels, of its last fit.
 VOTES = 10  # A new label is put beside those of this many that the model predicts for its rows.
 VISITS = 2  # of each row, at most on average, where dual variables are known. The next learning goes on with them.
+MANY_MOVES = 1000  # of rows to nodes and away; so many are listed anew
 FEW = 0.001  # share of rows; where fewer change, each row is visited once
 CROWDED = 2  # A group of labels gets at most so many times as many as the largest one had.
 
@@ -281,7 +282,8 @@ def _learnt_tree(model, number, rows, scaling, kept: KeptTree, Y, changed, moved
     old_node = np.full(tree.n_nodes, -1)
     old_node[place] = np.arange(before.n_nodes)
     gone, come, is_touched = _touched(tree, Y, before, model.rows_.Y, place, changed, moved)
-    under = _under(Y, tree) if votes is not None else _moved(kept.under, gone, come)
+    is_small = votes is None and gone.shape[1] + come.shape[1] < MANY_MOVES
+    under = _moved(kept.under, gone, come) if is_small else _under(Y, tree)
     had_factor = arrays.root_group == 0
     groups = groups_of(tree, had_factor or under.ptr[1] < n_now)
     parents, first, sizes = (np.array([getattr(g, name) for g in groups]) for name in ("parent", "first", "size"))
@@ -342,9 +344,9 @@ def _touched(tree, Y, before, old_Y, place, rows, moved) -> tuple[np.ndarray, np
         return np.repeat(number, np.diff(under.ptr)) * n + under.rows
 
     new, old = pairs(Y[rows], tree, np.arange(tree.n_nodes)), pairs(old_Y[rows[rows < old_Y.shape[0]]], before, place)
-    every, is_touched = np.union1d(new, old), np.zeros(tree.n_nodes + 1, bool)
+    every, is_touched = np.concatenate([new, old]), np.zeros(tree.n_nodes + 1, bool)
     is_touched[every[moved[every % n]] // n] = True
-    only = np.setdiff1d(old, new), np.setdiff1d(new, old)
+    only = np.setdiff1d(old, new, True), np.setdiff1d(new, old, True)
     gone, come = (np.stack([numbers // n, rows[numbers % n]]) for numbers in only)
     is_touched[tree.parent[np.r_[gone[0], come[0]]]] = True
     is_touched[-1] |= moved.any()
