@@ -16,9 +16,8 @@ SIZE = {"width": 1440, "height": 900}
 MODELS = ("LdSM", "OneVsRest", "DoubleSampling", "PLT")  # the last one is shown
 LONGEST = 900_000  # milliseconds for what one button starts
 MADE = {"robustness": ("Measure",), "sampling": ("times", "Measure"), "features": ("Select features by FALS",)}
-MADE |= {"review": ("Find doubtful labels",)}
-PAGES = ("data", "train", "compare", "predict", "explain", "review", "robustness", "trees", "features", "sampling")
-PAGES += ("papers", "jobs")  # jobs last, when there is something to see
+PAGES = ("data", "train", "compare", "predict", "explain", "robustness", "trees", "features", "sampling", "papers")
+PAGES += ("jobs", "storage")  # last, when there is something to see
 
 
 def rest(page):
