@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {
     "app.py": 37,
     "pages/compare": 1_339,
-    "pages/data": 2_355,
+    "pages/data": 2_377,
     "pages/explain": 689,
     "pages/features": 932,
     "pages/jobs": 362,
@@ -41,7 +41,7 @@ FOLDERS = {
     "xmlcore/figures": 3_386,
     "xmlcore/jobs": 2_144,
     "xmlcore/metrics": 3_027,
-    "xmlcore/models": 11_599,
+    "xmlcore/models": 11_673,
     "xmlcore/papers": 242,
     "xmlcore/review": 605,
     "xmlcore/robustness": 1_278,
@@ -51,7 +51,7 @@ FOLDERS = {
     "xmlcore/store": 1_078,
 }  # fmt: skip
 # Most lines of Python, most files, and most functions of a cyclomatic complexity above 10.
-LINES = {"tests": 50_041, "benchmarks": 7_812}
+LINES = {"tests": 50_075, "benchmarks": 7_812}
 FILES = {"product": 499}
 DATA = {"product": 1_722}  # lines of the product's other files: style, pages of HTML, and tables of TOML and CSV
 COMPLEX = {"product": 16}
@@ -59,13 +59,13 @@ COMPLEX = {"product": 16}
 # numbers above and lowers this one by as much.
 GRANTED = {
     "a default data set that convinces": (1, 0),
-    "the four papers to the letter": (0, 183),
+    "the four papers to the letter": (0, 149),
     "methods that work together, and features chosen by trials": (0, 0),
     "past one machine": (617, 274),
     "a desk for labels that need a look": (0, 0),
 }
 # Lines of the folders and all grants together: they are to fall to 82,000 and 47,500, and never rise.
-CEILING = {"product": 82_617, "tests": 50_498}
+CEILING = {"product": 82_496, "tests": 50_498}
 SLACK = 40  # a number that is larger than needed by more than this, or by more than a fiftieth, is lowered
 
 

@@ -63,35 +63,44 @@ def _map(data, described, name, about) -> None:
             st.session_state.pop(addresses.RINGED, None)
 
     if low != WHOLE[0]:
-        st.button(
-            f"Whole map of {len(frame):,} {of}", on_click=choose, args=([], WHOLE), icon=":material/zoom_out_map:"
-        )
+        whole = f"Whole map of {len(frame):,} {of}"
+        st.button(whole, on_click=choose, args=([], WHOLE), icon=":material/zoom_out_map:")
     elif n < len(frame):
         without = {"rows": "features that others have", "labels": "rows"}[of]
         st.caption(f"{format.count(len(frame) - n, of[:-1])} without {without} cannot be drawn.")
-    if (shared := figure.layout.meta["marks"]) < n:
-        of_squares = "those of a small square, in their mean colour; the larger, the more"
-        st.caption(f"{shared:,} circles stand for {n:,} {of}, each for {of_squares}.")
-        if chosen:
-            inside = frame.loc[np.isin(marks, chosen), ["x", "y"]]
-            area = tuple(inside.min()), tuple(inside.max())
-            st.button("Zoom in", on_click=choose, args=([], area), icon=":material/zoom_in:")
+    _say_squares(figure.layout.meta["marks"], n, of, frame[np.isin(marks, chosen or ())], choose)
     text = f"Each point is one of {n:,} {of}; directions and distances far away mean nothing."
     every = lambda: _named(data, of, frame)  # noqa: E731
     charts.show_figure(figure, every, f"{name}-map-{of}", text, key=f"map.{of}", on_area=choose)
+    if chosen or ringed:
+        st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
     if chosen:
         listed, order = np.flatnonzero(np.isin(marks, chosen)), "selected on the map"
     elif ringed:
         listed, order = np.array(ringed), f"“{format.plain(called)}”, with rings on the map"
     else:
-        listed, order = np.arange(len(frame)), "in their order"
-        if marked:
-            places = frame[["x", "y"]].to_numpy()
-            apart = np.linalg.norm(places - places[marked[-1]], axis=1)
-            listed, order = np.argsort(apart, kind="stable"), "nearest on the map first"
-    if chosen or ringed:
-        st.button("List all", on_click=choose, args=([],), type="tertiary", icon=":material/close:")
+        listed, order = _nearest(frame, marked)
     _table(data, of, frame, listed, order, name, described)
+
+
+def _say_squares(shared, n, of, selected, choose) -> None:
+    """Say that marks stand for several points; those that are selected can be drawn alone."""
+    if shared == n:
+        return
+    of_squares = "those of a small square, in their mean colour; the larger, the more"
+    st.caption(f"{shared:,} circles stand for {n:,} {of}, each for {of_squares}.")
+    if len(selected):
+        area = tuple(selected[["x", "y"]].min()), tuple(selected[["x", "y"]].max())
+        st.button("Zoom in", on_click=choose, args=([], area), icon=":material/zoom_in:")
+
+
+def _nearest(frame, marked) -> tuple[np.ndarray, str]:
+    """Return all points, nearest to the one in view first, and their order in words."""
+    if not marked:
+        return np.arange(len(frame)), "in their order"
+    places = frame[["x", "y"]].to_numpy()
+    apart = np.linalg.norm(places - places[marked[-1]], axis=1)
+    return np.argsort(apart, kind="stable"), "nearest on the map first"
 
 
 def _marked(data, of) -> tuple[int, ...]:
