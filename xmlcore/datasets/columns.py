@@ -13,7 +13,7 @@ from xmlcore.wording import listed
 
 LONGEST, MOST = 100, 50  # characters of a value, and columns that are kept
 LONG = object()  # in the place of lists, and of texts of more characters
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
 
 
 def short(value):
