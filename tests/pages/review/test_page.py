@@ -175,13 +175,13 @@ def test_rows_like_this_one_are_those_of_largest_cosine(page, found):
     assert frame["cosine"].to_numpy() == pytest.approx(np.sort(cosine)[::-1][: len(frame)], abs=1e-6)
 
 
-def test_rows_without_labels_are_labelled_as_suggested(ready):
+def test_rows_without_labels_are_labelled_as_suggested(ready, server):
     data = word_data()
     Y = data.Y_train.toarray()
     Y[:30] = 0
     train(ready, data=replace(data, Y_train=sp.csr_array(Y)))
-    page = ready.go("review")
-    page.until(lambda s: "Which labels does" in s.text())
+    at_rest = lambda s: "Which labels does" in s.text() and not any(job.active for job in server.jobs())  # noqa: E731
+    page = ready.go("review").until(at_rest).run()  # with the doubts, beside which the button to undo stands
     row = int(re.search(r"training row (\d+)", page.text())[1])
     assert row < 30 and "30 training rows without labels" in page.text()
     page.set(f"review.further.{row}", "no such label")
