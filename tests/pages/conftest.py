@@ -219,7 +219,7 @@ def read_once():
 
     def wait(runner, timeout):
         runner._script_thread.join(timeout)
-        look(runner, 0.1)
+        look(runner, 10)
 
     once = ((manifest_scanner, "scan_component_manifests"), (app_test, "ScriptCache"))
     with pytest.MonkeyPatch.context() as patch:
